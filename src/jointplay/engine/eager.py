@@ -1,0 +1,86 @@
+"""The same text computed at once on numpy's float64: the reference of the tests, and for breakpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .recorder import Array, Recorder, sequence
+from .values import OPERATIONS, Value, compute, here, kind_of
+
+
+class EagerRecorder(Recorder):
+    """A recorder whose values know their numbers: branches choose, loops run, rows are written."""
+
+    def __init__(self, numbers: Callable[[str, str], Any], arrays: dict[str, np.ndarray], record: Any) -> None:
+        super().__init__(record)
+        self.numbers, self.arrays = numbers, arrays
+        self.rows: list[tuple[str, list[float]]] = []
+        self.first_bad = ""
+
+    def input(self, where: str, name: str, kind: str) -> Value:
+        """A named number, known."""
+        value = super().input(where, name, kind)
+        if value.number is None:
+            known = True if where == "live" else self.numbers(where, name)
+            if known is None:  # a cell that the text has just declared
+                known = self.cells[name].start
+            value.number = {"f": np.float64, "i": np.int64, "m": np.bool_}[kind](known)
+        return value
+
+    def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
+        """Compute one operation."""
+        value = self.new(op, args, kind)
+        value.rule = rule
+        given = [a.number if isinstance(a, Value) else a for a in args]
+        if op in OPERATIONS:
+            value.number = compute(op, given)
+            if kind == "f" and not self.first_bad and not np.isfinite(value.number) and np.isfinite(given).all():
+                self.first_bad = f"{op} gives {value.number} in {here()}"
+        elif op == "load":
+            value.number = self.numbers_of(given[0])[int(given[1])]
+        else:  # copy, loop and shared_max pass their argument on
+            value.number = {"f": np.float64, "i": np.int64, "m": np.bool_}[kind](given[0])
+        return value
+
+    def numbers_of(self, array: Array) -> np.ndarray:
+        """The numbers of an array."""
+        if array.where == "constant":
+            return np.array(array.data, np.int64)
+        if array.where == "ring" and array.name not in self.arrays:
+            self.arrays[array.name] = np.full(array.size, self.rings[array.name][1])
+        return self.arrays[array.name]
+
+    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """The side that the mask chooses."""
+        values, shape = sequence(then() if mask.number else other())
+        return shape([self.opaque(x, kind_of(x)) for x in values])
+
+    def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
+        """The rounds of a loop, one after the other."""
+        values, shape = sequence(carry)
+        kinds = [kind_of(x) for x in values]
+        again: Any = True
+        for _ in range(at_most):
+            values = [self.opaque(x, k) for x, k in zip(values, kinds, strict=True)]
+            results, again = body(*values)
+            values, _ = sequence(results)
+            if not (again.number if isinstance(again, Value) else again):
+                break
+        ends = self.settle(values, kinds, "the body of a loop must return what the loop carries")
+        return shape([self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]), self.opaque(again, "m")
+
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """A subroutine, called like any function."""
+        values, shape = sequence(function(*(self.opaque(a, a.kind) if isinstance(a, Value) else a for a in args)))
+        return shape([self.opaque(x, x.kind) if isinstance(x, Value) else x for x in values])
+
+    def append(self, stream: str, values: list[Any]) -> None:
+        """Keep a row until the step is committed."""
+        self.rows.append((stream, [float(v) for v in values]))
+
+    def store(self, array: Array, index: Any, value: Any) -> None:
+        """Write one element of a ring buffer."""
+        self.numbers_of(array)[int(index)] = float(value)

@@ -1,0 +1,163 @@
+"""Small linear algebra, unrolled: structural zeros cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .values import is_value, minimum, sqrt, where
+
+Matrix = list[list[Any]]
+
+
+def is_zero(x: Any) -> bool:
+    """True for a structural zero."""
+    return not is_value(x) and x == 0
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """Sum of products, left to right."""
+    total: Any = 0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def minimum_degree(matrix: Matrix, last: Sequence[int] = ()) -> list[int]:
+    """The order in which to eliminate a symmetric matrix with little fill, leaving `last` for the end."""
+    size = len(matrix)
+    near = {i: {j for j in range(size) if j != i and not is_zero(matrix[i][j])} for i in range(size)}
+    order = []
+    while len(order) < size - len(last):
+        i = min((k for k in near if k not in last), key=lambda k: (len(near[k]), k))
+        around = near.pop(i)
+        order.append(i)
+        for j in around:
+            near[j] = (near[j] | around) - {i, j}
+    return [*order, *last]
+
+
+class Factor:
+    """LDL^T of a symmetric matrix; with `keep`, elimination stops at the Schur complement on those rows.
+
+    `pivot` is the smallest relative pivot |d| / (|a| + what elimination took from it): 1 is perfect,
+    values near round-off mean a singular matrix.
+    """
+
+    def __init__(self, matrix: Matrix, keep: Sequence[int] = ()) -> None:
+        self.order = minimum_degree(matrix, keep)
+        self.size, self.done = len(matrix), len(matrix) - len(keep)
+        work = [[matrix[i][j] for j in self.order] for i in self.order]
+        grown = [abs(work[i][i]) for i in range(self.size)]
+        self.lower: Matrix = [[0] * self.size for _ in work]
+        self.inverse: list[Any] = [0] * self.size
+        self.pivot: Any = 1.0
+        for k in range(self.done):
+            if is_zero(work[k][k]):
+                raise ValueError(f"row {self.order[k]} has a structural zero pivot; keep it or reorder the system")
+            self.pivot = minimum(self.pivot, abs(work[k][k]) / grown[k])
+            self.inverse[k] = 1 / work[k][k]
+            for i in range(k + 1, self.size):
+                self.lower[i][k] = work[i][k] * self.inverse[k]
+            for i in range(k + 1, self.size):
+                for j in range(k + 1, i + 1):
+                    taken = self.lower[i][k] * work[j][k]
+                    work[i][j] = work[j][i] = work[i][j] - taken
+                    if i == j:
+                        grown[i] = grown[i] + abs(taken)
+        self.schur: Matrix = [row[self.done :] for row in work[self.done :]]
+
+    def reduce(self, b: Sequence[Any]) -> list[Any]:
+        """Forward elimination of a right-hand side, in elimination order."""
+        y = [b[i] for i in self.order]
+        for k in range(self.done):
+            for i in range(k + 1, self.size):
+                y[i] = y[i] - self.lower[i][k] * y[k]
+        return y
+
+    def kept(self, b: Sequence[Any]) -> list[Any]:
+        """The right-hand side of the Schur complement."""
+        return self.reduce(b)[self.done :]
+
+    def solve(self, b: Sequence[Any], kept: Sequence[Any] = ()) -> list[Any]:
+        """The solution for a right-hand side, given the unknowns of the kept rows."""
+        if len(kept) != self.size - self.done:
+            raise ValueError(f"solve needs the {self.size - self.done} kept unknowns, got {len(kept)}")
+        y = self.reduce(b)
+        y[self.done :] = kept
+        for i in reversed(range(self.done)):
+            y[i] = y[i] * self.inverse[i]
+            for k in range(i + 1, self.size):
+                y[i] = y[i] - self.lower[k][i] * y[k]
+        x: list[Any] = [0] * self.size
+        for place, i in enumerate(self.order):
+            x[i] = y[place]
+        return x
+
+
+def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
+    """Solution of a small dense system by elimination with row pivoting."""
+    n = len(rhs)
+    rows = [[*row, b] for row, b in zip(matrix, rhs, strict=True)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            if is_zero(rows[i][k]):
+                continue
+            swap = abs(rows[i][k]) > abs(rows[k][k])
+            pairs = list(zip(rows[k], rows[i], strict=True))
+            rows[k] = [where(swap, b, a) for a, b in pairs]
+            rows[i] = [where(swap, a, b) for a, b in pairs]
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    x: list[Any] = [0] * n
+    for i in reversed(range(n)):
+        x[i] = (rows[i][n] - dot(rows[i][i + 1 : n], x[i + 1 :])) / rows[i][i]
+    return x
+
+
+class Pair:
+    """A point or vector of the plane as a complex number."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: Any, y: Any = 0) -> None:
+        self.x, self.y = x, y
+
+    def __add__(self, other: Pair) -> Pair:
+        return Pair(self.x + other.x, self.y + other.y)
+
+    def __sub__(self, other: Pair) -> Pair:
+        return Pair(self.x - other.x, self.y - other.y)
+
+    def __neg__(self) -> Pair:
+        return Pair(-self.x, -self.y)
+
+    def __mul__(self, other: Any) -> Pair:
+        """Complex product with a pair, or scaling by a scalar."""
+        if isinstance(other, Pair):
+            return Pair(self.x * other.x - self.y * other.y, self.x * other.y + self.y * other.x)
+        return Pair(self.x * other, self.y * other)
+
+    __rmul__ = __mul__
+
+    def __abs__(self) -> Any:
+        return sqrt(self.dot(self))
+
+    def conjugate(self) -> Pair:
+        """The mirror image (x, -y)."""
+        return Pair(self.x, -self.y)
+
+    def turned(self) -> Pair:
+        """The vector turned by a right angle, counter-clockwise."""
+        return Pair(-self.y, self.x)
+
+    def dot(self, other: Pair) -> Any:
+        """Scalar product."""
+        return self.x * other.x + self.y * other.y
+
+    def cross(self, other: Pair) -> Any:
+        """The component of the vector product out of the plane."""
+        return self.x * other.y - self.y * other.x
+
+

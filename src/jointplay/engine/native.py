@@ -1,0 +1,89 @@
+"""Machine code of a program: from the cache, or from LLVM."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import threading
+import time
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from . import cache
+from .machine import assembly
+from .program import Program
+
+VERSION = "1"  # of the engine: change it when equal programs get other machine code
+LANES = (1, 2, 4, 8)
+_lock = threading.Lock()  # LLVM is entered by one thread at a time
+
+
+@functools.cache
+def target() -> Any:
+    """The machine this process runs on, as LLVM sees it."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    if features and not features.get("fma", True):
+        raise RuntimeError("this processor has no fused multiply-add")
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, jit=True, codemodel="jitdefault"
+    )
+
+
+@functools.cache
+def place() -> str:
+    """Everything besides the program that machine code depends on."""
+    host = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+    return " ".join([VERSION, str(llvm.llvm_version_info), *host])
+
+
+class Native:
+    """A program as machine code for so many lanes, with the time each part took in `seconds`."""
+
+    def __init__(self, program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> None:
+        if lanes not in LANES:
+            raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
+        clock = time.perf_counter
+        begin = clock()
+        self.lanes, self.seconds = lanes, {}
+        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {place()}".encode()).hexdigest()
+        with _lock:
+            code = cache.read(key)
+            self.cached = code is not None
+            if code is None:
+                text = assembly(program, lanes, fma, share)
+                self.seconds["assembly"] = clock() - begin
+                code = machine_code(optimised(text))
+                self.seconds["llvm"] = clock() - begin - self.seconds["assembly"]
+                cache.write(key, code)
+            target()
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
+            self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self.engine.finalize_object()
+        address = self.engine.get_function_address("run")
+        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
+        self.seconds["all"] = clock() - begin
+
+    def __call__(self, control: Any) -> None:
+        """Run until the steps are taken, a buffer is full, every lane has ended or the stop word is set."""
+        self.function(control.ctypes.data)
+
+
+def optimised(text: str) -> Any:
+    """An LLVM module after the passes that pay: the trace is already free of common expressions."""
+    target()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+    passes = llvm.create_pass_builder(target(), options)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
+def machine_code(module: Any) -> bytes:
+    """The object file of a module."""
+    return target().emit_object(module)

@@ -1,0 +1,371 @@
+"""The recorder: takes down a running trace as blocks of instructions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from .values import TraceError, Value, constant, here, kind_of, operate, recorder
+
+
+@dataclass(eq=False)
+class Block:
+    """Recorded instructions: values and constructs, with what goes in and what comes out."""
+
+    owner: Recorder
+    kind: str  # "hoisted", "step", "side", "loop" or "subroutine"
+    parent: Block | None = None
+    repeats: int = 1  # how often it can run in one step
+    open: bool = True  # its values can be used by what is recorded now
+    code: list[Any] = field(default_factory=list)
+    formals: list[Value] = field(default_factory=list)
+    ends: list[Any] = field(default_factory=list)
+    memo: dict[Any, Any] = field(default_factory=dict)
+    cells: dict[str, Any] = field(default_factory=dict)
+    carried: dict[str, Any] = field(default_factory=dict)  # loops: cells they touch, as they were before
+
+
+@dataclass(eq=False)
+class Construct:
+    """An instruction that is more than an operation: branch, loop, call, emit or store."""
+
+    word: str
+    reads: list[Any]
+    blocks: list[Block] = field(default_factory=list)
+    about: Any = None  # loop: most rounds; call: the routine; emit: the stream; store: the array
+    outs: list[Value] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Array:
+    """Numbers that the program reads by index: a parameter, a ring buffer of the state, or constants."""
+
+    where: str  # "parameter", "ring" or "constant"
+    name: str
+    kind: str
+    size: int
+    data: tuple[int, ...] = ()
+
+    def load(self, index: Any) -> Any:
+        """The element at an integer index, clamped to the array."""
+        top = self.size - 1
+        if isinstance(index, Value):
+            index = operate("iselect", index < 0, 0, operate("iselect", index > top, top, index))
+        else:
+            index = min(max(constant(index, "i"), 0), top)
+        return recorder().operation("load", (self, index), self.kind)
+
+
+@dataclass(eq=False)
+class Cell:
+    """A named number of the program that the text can read and set anywhere in a step."""
+
+    name: str
+    kind: str
+    start: float | int | bool
+    checked: bool = True  # must stay finite
+
+    @property
+    def value(self) -> Any:
+        """Its present value; a new one takes effect when the step is committed."""
+        return recorder().read(self)
+
+    @value.setter
+    def value(self, new: Any) -> None:
+        recorder().write(self, new)
+
+
+def sequence(result: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """A text's result as a list, and how to give a list back in the same form."""
+    if isinstance(result, list | tuple):
+        return list(result), type(result)
+    return ([], lambda _: None) if result is None else ([result], lambda xs: xs[0])
+
+
+def key_of(x: Any) -> Any:
+    """What identifies an operand in a memo."""
+    if isinstance(x, Value):
+        return x.serial
+    return (type(x), x, math.copysign(1, x)) if isinstance(x, float) else (type(x), x)
+
+
+def outer_values(block: Block) -> list[Value]:
+    """The values of surrounding blocks that a block uses, in the order of their making."""
+    inside: set[int] = set()
+    used: dict[int, Value] = {}
+
+    def walk(b: Block) -> None:
+        inside.update(v.serial for v in b.formals)
+        for item in b.code:
+            reads, made = ((item.args, [item]) if isinstance(item, Value) else (item.reads, item.outs))
+            for x in reads:
+                for v in [x, *x.args] if isinstance(x, Value) and x.op == "mul" else [x]:  # fma needs factors
+                    if isinstance(v, Value):
+                        used[v.serial] = v
+            inside.update(v.serial for v in made)
+            for inner in [] if isinstance(item, Value) else item.blocks:
+                walk(inner)
+        used.update((x.serial, x) for x in b.ends if isinstance(x, Value))
+
+    walk(block)
+    return [used[s] for s in sorted(used) if s not in inside]
+
+
+class Recorder:
+    """Takes down operations as they happen."""
+
+    def __init__(self, record: dict[str, tuple[str, ...]] | None = None) -> None:
+        self.record = record or {}
+        self.hoisted, self.step = Block(self, "hoisted"), Block(self, "step")
+        self.block = self.step
+        self.count = 0
+        self.inputs: dict[tuple[str, str], Value] = {}
+        self.cells: dict[str, Cell] = {}
+        self.streams: dict[str, tuple[tuple[str, ...], int]] = {}  # name -> columns, rows per step
+        self.rings: dict[str, tuple[Array, float]] = {}
+        self.routines: dict[Any, tuple[Block, Any]] = {}
+
+    def new(self, op: str, args: Any, kind: str, level: int = 1, block: Block | None = None) -> Value:
+        """A fresh value."""
+        self.count += 1
+        return Value(op, tuple(args), kind, level, block or self.block, self.count)
+
+    def input(self, where: str, name: str, kind: str) -> Value:
+        """A named number from outside: of the parameters or of the state."""
+        if (where, name) not in self.inputs:
+            level, block = (0, self.hoisted) if where == "parameter" else (1, self.step)
+            self.inputs[where, name] = self.new("input", (where, name), kind, level, block)
+        return self.inputs[where, name]
+
+    def reachable(self) -> Iterator[Block]:
+        """The blocks whose values and memos the present block shares, innermost first."""
+        for block in self.chain():
+            yield block
+            if block.kind == "subroutine":
+                break
+        yield self.hoisted
+
+    def chain(self) -> Iterator[Block]:
+        """The present block and those around it."""
+        block: Block | None = self.block
+        while block is not None:
+            yield block
+            block = block.parent
+
+    def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
+        """The value of an operation, shared with an identical one in reach."""
+        args = list(args)
+        for a in args:
+            if isinstance(a, Value) and not (a.block.open and a.block.owner is self):
+                raise TraceError(f"{here()}: a value is used outside the branch, loop, subroutine or trace that made it; return it from there")
+        if op == "mul" and all(isinstance(a, Value) for a in args) and args[0].serial > args[1].serial:
+            args.reverse()
+        level = max((a.level for a in args if isinstance(a, Value)), default=0)
+        if op == "load" and args[0].where == "ring":
+            level = 1
+        key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
+        for block in self.reachable():
+            if key in block.memo:
+                return block.memo[key]
+        home = self.block if level else self.hoisted
+        value = home.memo[key] = self.new(op, args, kind, level, home)
+        value.rule = rule
+        home.code.append(value)
+        return value
+
+    def shared(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What compute() gives, kept under a key for this block and those inside it."""
+        for block in self.reachable():
+            if key in block.memo:
+                return block.memo[key]
+        result = compute()
+        hoisted = all(x.level == 0 for x in sequence(result)[0] if isinstance(x, Value))
+        (self.hoisted if hoisted else self.block).memo[key] = result
+        return result
+
+    def opaque(self, x: Any, kind: str, rule: Any = None) -> Value:
+        """A value equal to x that no folding looks into."""
+        return self.operation("copy", [x if isinstance(x, Value) else constant(x, kind)], kind, rule)
+
+    def replay(self, block: Block, formals: list[Any]) -> list[Any]:
+        """The ends of a closed block, its operations recorded once more here for other formals."""
+        new: dict[int, Any] = dict(zip((f.serial for f in block.formals), formals, strict=True))
+
+        def moved(xs: Any) -> list[Any]:
+            return [new.get(x.serial, x) if isinstance(x, Value) else x for x in xs]
+
+        def play(b: Block) -> Any:
+            for item in b.code:
+                if isinstance(item, Value):
+                    rule = item.rule and (item.rule[0], tuple(moved(item.rule[1])), *item.rule[2:])
+                    new[item.serial] = self.operation(item.op, moved(item.args), item.kind, rule)
+                elif item.outs:
+                    new.update(zip((v.serial for v in item.outs), again(item), strict=True))
+            return moved(b.ends)
+
+        def again(item: Construct) -> list[Any]:
+            if item.word == "branch":
+                return self.branch(*moved(item.reads), *(lambda b=b: play(b) for b in item.blocks))
+            if item.word == "call":
+                return self.call_again(item.about, moved(item.reads[: len(item.about.formals)]))
+
+            def body(*inside: Any) -> tuple[list[Any], Any]:
+                new.update(zip((f.serial for f in item.blocks[0].formals), inside, strict=True))
+                *ends, more = play(item.blocks[0])
+                return ends, more
+
+            starts = zip(moved(item.reads), item.blocks[0].formals, strict=True)
+            outs, unfinished = self.loop([self.opaque(x, f.kind) for x, f in starts], body, item.about)
+            return [*outs, unfinished]
+
+        return play(block)
+
+    @contextmanager
+    def enter(self, kind: str, repeats: int = 1) -> Iterator[Block]:
+        """Record into a new block."""
+        outer = self.block
+        self.block = block = Block(self, kind, outer, outer.repeats * repeats)
+        try:
+            yield block
+        finally:
+            block.open, self.block = False, outer
+
+    def settle(self, values: list[Any], kinds: list[str], complaint: str) -> list[Any]:
+        """Values and constants of the expected kinds, or an error."""
+        if len(values) != len(kinds) or any(isinstance(v, Value) and v.kind != k for v, k in zip(values, kinds, strict=True)):
+            raise TraceError(f"{here()}: {complaint} (whole(n) makes an integer, number(i) a float)")
+        return [v if isinstance(v, Value) else constant(v, k) for v, k in zip(values, kinds, strict=True)]
+
+    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """Record both sides; give the results that each lane needs."""
+        sides, shape, kinds = [], None, []
+        for text in (then, other):
+            with self.enter("side") as block:
+                block.ends, form = sequence(text())
+                shape, kinds = (shape, kinds) if shape else (form, [kind_of(x) for x in block.ends])
+                complaint = "the sides of a branch return different numbers or kinds of values"
+                block.ends = self.settle(block.ends, kinds, complaint)
+            sides.append(block)
+        changed = [self.cells[n] for n in {**sides[0].cells, **sides[1].cells}]
+        for block in sides:
+            block.ends += [block.cells[c.name] if c.name in block.cells else self.read(c) for c in changed]
+        kinds = kinds + [c.kind for c in changed]
+        if sides[0].code or sides[1].code:
+            made = Construct("branch", [mask], sides)
+            outs = made.outs = [self.new("out", (made, i), k) for i, k in enumerate(kinds)]
+            self.block.code.append(made)
+        else:
+            rows = zip(kinds, sides[0].ends, sides[1].ends, strict=True)
+            outs = [self.operation(k + "select", [mask, a, b], k) for k, a, b in rows]
+        wanted = len(outs) - len(changed)
+        for cell, value in zip(changed, outs[wanted:], strict=True):
+            self.write(cell, value)
+        return shape(outs[:wanted])  # type: ignore[misc]
+
+    def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
+        """Record the body once; give the carry after the last round and whether it wanted more."""
+        starts, shape = sequence(carry)
+        kinds = [kind_of(x) for x in starts]
+        starts = self.settle(starts, kinds, "")
+        with self.enter("loop", at_most) as block:
+            inside = [self.new("formal", (), k) for k in kinds]
+            results, again = body(*inside)
+            ends = self.settle(sequence(results)[0], kinds, "the body of a loop must return what the loop carries")
+        cells = [self.cells[n] for n in block.carried]
+        block.formals = inside + [block.carried[c.name][1] for c in cells]
+        block.ends = [*ends, *(block.cells[c.name] for c in cells), again]
+        made = Construct("loop", starts + [block.carried[c.name][0] for c in cells], [block], at_most)
+        made.outs = [self.new("out", (made, i), k) for i, k in enumerate([*kinds, *(c.kind for c in cells), "m"])]
+        self.block.code.append(made)
+        for cell, value in zip(cells, made.outs[len(kinds) : -1], strict=True):
+            self.write(cell, value)
+        return shape(made.outs[: len(kinds)]), made.outs[-1]
+
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Call a subroutine, tracing it on its first use with such arguments."""
+        key = (function, *(a.kind if isinstance(a, Value) else key_of(a) for a in args))
+        if key not in self.routines:
+            with self.enter("subroutine") as block:
+                given = [self.new("formal", (), a.kind) if isinstance(a, Value) else a for a in args]
+                block.ends, shape = sequence(function(*given))
+            block.formals = [f for f in given if isinstance(f, Value)]
+            self.routines[key] = block, shape
+        block, shape = self.routines[key]
+        results = iter(self.call_again(block, [a for a in args if isinstance(a, Value)]))
+        return shape([next(results) if isinstance(end, Value) else end for end in block.ends])
+
+    def call_again(self, routine: Block, args: list[Any]) -> list[Value]:
+        """Record one call of a traced subroutine; gives the ends that are values."""
+        reads = args + outer_values(routine)
+        if any(not v.block.open for v in reads):
+            raise TraceError(f"{here()}: the subroutine uses a value of a branch or loop that has ended; pass it")
+        level = max((v.level for v in reads), default=0)
+        home = self.block if level else self.hoisted
+        made = Construct("call", reads, [], routine)
+        ends = [(i, end) for i, end in enumerate(routine.ends) if isinstance(end, Value)]
+        made.outs = [self.new("out", (made, i), end.kind, level, home) for i, end in ends]
+        home.code.append(made)
+        return made.outs
+
+    def read(self, cell: Cell, block: Block | None = None) -> Any:
+        """The present value of a cell; loops carry what they touch."""
+        block = block or self.block
+        if cell.name in block.cells:
+            return block.cells[cell.name]
+        if block.kind == "subroutine":
+            raise TraceError(f"{here()}: a subroutine is pure; keep {cell.name!r} outside and pass its value")
+        if block.parent is None:
+            block.cells[cell.name] = self.input("state", cell.name, cell.kind)
+        elif block.kind == "loop":
+            formal = self.new("formal", (), cell.kind, 1, block)
+            block.carried[cell.name] = self.read(cell, block.parent), formal
+            block.cells[cell.name] = formal
+        else:
+            return self.read(cell, block.parent)
+        return block.cells[cell.name]
+
+    def write(self, cell: Cell, new: Any) -> None:
+        """Set a cell in the present block."""
+        self.read(cell)
+        [self.block.cells[cell.name]] = self.settle([new], [cell.kind], f"{cell.name!r} holds another kind of value")
+
+    def emit(self, stream: str, columns: dict[str, Any]) -> None:
+        """Append a row to a stream, keeping the columns that are to be recorded."""
+        wanted = tuple(self.record.get(stream, tuple(columns)))
+        unknown = [c for c in wanted if c not in columns]
+        known, rows = self.streams.get(stream, (wanted, 0))
+        if unknown or known != wanted:
+            raise ValueError(f"stream {stream!r} has columns {', '.join(columns)}; cannot record {', '.join(wanted)}")
+        if wanted:
+            self.streams[stream] = (wanted, rows + self.block.repeats)
+            self.append(stream, [columns[c] for c in wanted])
+
+    def append(self, stream: str, values: list[Any]) -> None:
+        """Write the row and count it."""
+        count = self.declare(f"{stream}.rows", 0, "i", checked=False)
+        values = self.settle(values, [kind_of(v) for v in values], "")
+        self.block.code.append(Construct("emit", [count.value, *values], [], stream))
+        count.value = count.value + 1
+
+    def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
+        """The cell of this name, made on its first use."""
+        cell = self.cells.setdefault(name, Cell(name, kind, constant(start, kind), checked))
+        if (cell.kind, cell.start) != (kind, constant(start, kind)):
+            raise ValueError(f"memory {name!r} is declared twice, starting at {cell.start!r} and at {start!r}")
+        return cell
+
+    def ring(self, name: str, size: int, start: float) -> Array:
+        """A ring buffer of the state."""
+        array = Array("ring", name, "f", size)
+        if self.rings.setdefault(name, (array, float(start))) != (array, float(start)):
+            raise ValueError(f"ring buffer {name!r} is declared twice")
+        return array
+
+    def store(self, array: Array, index: Any, value: Any) -> None:
+        """Write one element of a ring buffer."""
+        if any(block.kind == "subroutine" for block in self.chain()):
+            raise TraceError(f"{here()}: a subroutine is pure; delay the value outside it")
+        self.block.code.append(Construct("store", [index, *self.settle([value], ["f"], "a delay keeps floats")], [], array))

@@ -1,0 +1,143 @@
+"""The words a step's text is written in, besides arithmetic: control, memory, rows, ends."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .recorder import Array, Cell
+from .values import TraceError, bits, from_bits, here, is_value, recorder, where
+
+RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
+STATUS_NAMES = (
+    "running",
+    "done",
+    "stopped",
+    "non-finite",
+    "singular pivot",
+    "solver failed",
+    "step too small",
+)
+
+
+def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """The results of then() where the mask holds, else of other(); only what some lane needs is run."""
+    if isinstance(mask, bool | np.bool_):
+        return then() if mask else other()
+    if not is_value(mask) or mask.kind != "m":
+        raise TraceError(f"{here()}: branch needs a condition such as x > 0, got {mask!r}")
+    return recorder().branch(mask, then, other)
+
+
+def loop(carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
+    """Repeat `carry, again = body(*carry)` while `again` holds, at most so often; gives carry, unfinished."""
+    if not isinstance(at_most, int) or at_most < 1:
+        raise TraceError(f"{here()}: a loop needs a whole number of rounds at_most >= 1, got {at_most!r}")
+    return recorder().loop(carry, body, at_most)
+
+
+def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A pure text that is traced once, emitted once and called many times."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return recorder().call(function, args)
+
+    return call
+
+
+def shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
+    """compute(), or what it gave before for the same x in reach of this block."""
+    return recorder().shared((name, x.serial), compute)
+
+
+def rule(result: Any, name: str, *args: Any) -> Any:
+    """The result, differentiated by the named rule in its arguments instead of by the chain rule."""
+    return recorder().opaque(result, "f", (name, args)) if is_value(result) else result
+
+
+def whole(n: int) -> Any:
+    """An integer as a value, to start a counter in a loop or branch."""
+    return recorder().opaque(n, "i")
+
+
+def constant_table(data: tuple[int, ...]) -> Array:
+    """A table of integers that is part of the program, read by load(index)."""
+    return Array("constant", "", "i", len(data), tuple(data))
+
+
+def memory(name: str, start: float | int | bool = 0.0) -> Cell:
+    """A named number kept from step to step; set its .value anywhere, committed with the step."""
+    kind = "m" if isinstance(start, bool) else "i" if isinstance(start, int) else "f"
+    return recorder().declare(name, start, kind)
+
+
+def peak(name: str, value: Any, time: Any = None) -> None:
+    """Keep the largest value of all committed steps, and the time it was reached in `name.time`."""
+    best = recorder().declare(name, -np.inf, checked=False)
+    higher = value > best.value
+    if time is not None:
+        at = recorder().declare(f"{name}.time", 0.0, checked=False)
+        at.value = where(higher, time, at.value)
+    best.value = where(higher, value, best.value)
+
+
+def total(name: str, value: Any) -> None:
+    """Add to a sum over all committed steps."""
+    cell = recorder().declare(name, 0.0, checked=False)
+    cell.value = cell.value + value
+
+
+def emit(stream: str, **columns: Any) -> None:
+    """Append a row to a stream: a sample, an impact, any event."""
+    recorder().emit(stream, columns)
+
+
+def due(name: str, step: Any, interval: Any) -> Any:
+    """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
+    following = recorder().declare(f"{name}.next", 0, "i", checked=False)
+    now = step >= following.value
+    following.value = where(now, step + interval, following.value)
+    return now
+
+
+def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:
+    """End this run after the present step where the mask holds; a failure keeps the state before the step."""
+    code, info = recorder().declare("status", RUNNING, "i"), recorder().declare("detail", 0, "i")
+    first = when & (code.value == RUNNING)
+    info.value = where(first, detail, info.value)
+    code.value = where(first, status, code.value)
+
+
+def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
+    """The value this call was given `steps` steps ago (at most `at_most`); `start` before that."""
+    size = 1 << int(at_most).bit_length()
+    ring = recorder().ring(name, size, start)
+    past = ring.load((step - steps) & (size - 1))
+    recorder().store(ring, step & (size - 1), value)
+    if not is_value(steps):
+        return past if steps else value
+    return where(steps > 0, past, value)
+
+
+def shared_max(x: Any) -> Any:
+    """The largest x of all running lanes if the run shares its steps, else x itself."""
+    return recorder().operation("shared_max", [x], "f") if is_value(x) else x
+
+
+_GOLDEN, _MIX = -7046029254386353131, (-4658895280553007687, -7723592293110705685)
+
+
+def _mix(i: Any) -> Any:
+    i = (i ^ (i >> 30)) * _MIX[0]
+    i = (i ^ (i >> 27)) * _MIX[1]
+    return i ^ (i >> 31)
+
+
+def random(seed: Any, run: Any, step: Any, draw: int = 0) -> Any:
+    """A uniform number in (0, 1) that depends on nothing but seed, run, step and draw (SplitMix64 hash)."""
+    key = _mix(_mix(seed * _GOLDEN + draw) + run * _GOLDEN)
+    return from_bits((_mix(key + step * _GOLDEN) >> 12) | bits(1.0)) - (1.0 - 2.0**-53)

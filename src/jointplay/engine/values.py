@@ -1,0 +1,390 @@
+"""Scalars that record: arithmetic on a `Value` leaves an operation behind instead of a number.
+
+A value has a kind: "f" (64-bit float), "i" (64-bit integer) or "m" (mask, true or false).  Python numbers
+stay Python numbers until they meet a value, so a literal 0 or 1 is structural: it folds away.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Number = int | float | bool
+
+
+class TraceError(TypeError):
+    """The text asks of a recorded value what only a known number can answer."""
+
+
+class Operation(NamedTuple):
+    """One operation: kinds of its arguments and result, how numpy computes it, how LLVM spells it."""
+
+    takes: str
+    gives: str
+    eager: Callable[..., Any]
+    llvm: str
+
+
+def _shift_right(x: np.int64, n: np.int64) -> np.int64:
+    return (x.view(np.uint64) >> np.int64(n).view(np.uint64)).view(np.int64)
+
+
+_F1 = "call {F} @llvm.NAME.{s}({F} {0})"
+OPERATIONS: dict[str, Operation] = {
+    "add": Operation("ff", "f", np.add, "fadd {F} {0}, {1}"),
+    "sub": Operation("ff", "f", np.subtract, "fsub {F} {0}, {1}"),
+    "mul": Operation("ff", "f", np.multiply, "fmul {F} {0}, {1}"),
+    "div": Operation("ff", "f", np.divide, "fdiv {F} {0}, {1}"),
+    "neg": Operation("f", "f", np.negative, "fneg {F} {0}"),
+    "sqrt": Operation("f", "f", np.sqrt, _F1.replace("NAME", "sqrt")),
+    "abs": Operation("f", "f", np.abs, _F1.replace("NAME", "fabs")),
+    "floor": Operation("f", "f", np.floor, _F1.replace("NAME", "floor")),
+    "round": Operation("f", "f", np.rint, _F1.replace("NAME", "roundeven")),
+    "lt": Operation("ff", "m", np.less, "fcmp olt {F} {0}, {1}"),
+    "le": Operation("ff", "m", np.less_equal, "fcmp ole {F} {0}, {1}"),
+    "eq": Operation("ff", "m", np.equal, "fcmp oeq {F} {0}, {1}"),
+    "ne": Operation("ff", "m", np.not_equal, "fcmp une {F} {0}, {1}"),
+    "iadd": Operation("ii", "i", np.add, "add {I} {0}, {1}"),
+    "isub": Operation("ii", "i", np.subtract, "sub {I} {0}, {1}"),
+    "imul": Operation("ii", "i", np.multiply, "mul {I} {0}, {1}"),
+    "iand": Operation("ii", "i", np.bitwise_and, "and {I} {0}, {1}"),
+    "ior": Operation("ii", "i", np.bitwise_or, "or {I} {0}, {1}"),
+    "ixor": Operation("ii", "i", np.bitwise_xor, "xor {I} {0}, {1}"),
+    "ishl": Operation("ii", "i", np.left_shift, "shl {I} {0}, {1}"),
+    "ishr": Operation("ii", "i", _shift_right, "lshr {I} {0}, {1}"),
+    "ilt": Operation("ii", "m", np.less, "icmp slt {I} {0}, {1}"),
+    "ile": Operation("ii", "m", np.less_equal, "icmp sle {I} {0}, {1}"),
+    "ieq": Operation("ii", "m", np.equal, "icmp eq {I} {0}, {1}"),
+    "ine": Operation("ii", "m", np.not_equal, "icmp ne {I} {0}, {1}"),
+    "and": Operation("mm", "m", np.logical_and, "and {M} {0}, {1}"),
+    "or": Operation("mm", "m", np.logical_or, "or {M} {0}, {1}"),
+    "xor": Operation("mm", "m", np.logical_xor, "xor {M} {0}, {1}"),
+    "bits": Operation("f", "i", lambda x: np.float64(x).view(np.int64), "bitcast {F} {0} to {I}"),
+    "from_bits": Operation("i", "f", lambda i: np.int64(i).view(np.float64), "bitcast {I} {0} to {F}"),
+    "fselect": Operation("mff", "f", np.where, "select {M} {0}, {F} {1}, {F} {2}"),
+    "iselect": Operation("mii", "i", np.where, "select {M} {0}, {I} {1}, {I} {2}"),
+    "mselect": Operation("mmm", "m", np.where, "select {M} {0}, {M} {1}, {M} {2}"),
+}
+SPELLING = {  # what an operator records, by kind
+    "+": {"f": "add", "i": "iadd"},
+    "-": {"f": "sub", "i": "isub"},
+    "*": {"f": "mul", "i": "imul"},
+    "/": {"f": "div"},
+    "<": {"f": "lt", "i": "ilt"},
+    "<=": {"f": "le", "i": "ile"},
+    "==": {"f": "eq", "i": "ieq"},
+    "!=": {"f": "ne", "i": "ine", "m": "xor"},
+    "&": {"i": "iand", "m": "and"},
+    "|": {"i": "ior", "m": "or"},
+    "^": {"i": "ixor", "m": "xor"},
+    "<<": {"i": "ishl"},
+    ">>": {"i": "ishr"},
+}
+CONVERT = {"f": float, "i": int, "m": bool}
+KIND_NAMES = {"f": "a float", "i": "an integer", "m": "a mask"}
+active = threading.local()
+
+
+def recorder() -> Any:
+    """The recorder of the trace that runs in this thread."""
+    current = getattr(active, "recorder", None)
+    if current is None:
+        raise TraceError(f"{here()}: engine operations on values need a running trace; call trace(step, ...)")
+    return current
+
+
+def here() -> str:
+    """File, line and source of the caller's text outside the engine."""
+    frame = sys._getframe(1)
+    engine = str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(engine):
+        frame = frame.f_back
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    return f"{name}:{line}: `{linecache.getline(name, line).strip()}`"
+
+
+def is_value(x: Any) -> bool:
+    """True for recorded or eager values, false for plain Python numbers."""
+    return isinstance(x, Value)
+
+
+def kind_of(*xs: Any) -> str:
+    """The common kind of several operands: that of the first value, else of the constants."""
+    for x in xs:
+        if isinstance(x, Value):
+            return x.kind
+    return "m" if all(isinstance(x, bool | np.bool_) for x in xs) else "f"
+
+
+def constant(x: Any, kind: str) -> Number:
+    """A Python number of the given kind, or an error that says what does not fit."""
+    if kind == "m" and isinstance(x, bool | np.bool_):
+        return bool(x)
+    if kind == "f" and isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool):
+        return float(x)
+    if kind == "i" and isinstance(x, int | np.integer) and not isinstance(x, bool):
+        return (int(x) + 2**63) % 2**64 - 2**63
+    raise TraceError(f"{here()}: expected {KIND_NAMES[kind]}, got {x!r}")
+
+
+def operate(name: str, *args: Any) -> Any:
+    """Record (or compute, when eager) one operation after folding constants and structural zeros."""
+    op = OPERATIONS[name]
+    clean = []
+    for x, kind in zip(args, op.takes, strict=True):
+        if not isinstance(x, Value):
+            x = constant(x, kind)
+        elif x.kind != kind:
+            hint = {"fi": "number(i)", "if": "integer(x)"}.get(kind + x.kind, "where(mask, 1.0, 0.0)")
+            raise TraceError(f"{here()}: expected {KIND_NAMES[kind]}, got {KIND_NAMES[x.kind]}; write {hint}")
+        clean.append(x)
+    if not any(isinstance(x, Value) for x in clean):
+        with np.errstate(all="ignore"):
+            return CONVERT[op.gives](compute(name, clean))
+    folded = fold(name, *clean)
+    return recorder().operation(name, clean, op.gives) if folded is None else folded
+
+
+def compute(name: str, numbers: list[Any]) -> Any:
+    """One operation on numbers, with numpy's float64 and 64-bit integers."""
+    wide = {"f": np.float64, "i": np.int64, "m": np.bool_}
+    op = OPERATIONS[name]
+    return wide[op.gives](op.eager(*(wide[k](x) for k, x in zip(op.takes, numbers, strict=True))))
+
+
+def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
+    """What an operation with a structural 0, 1 or negation simplifies to, or None."""
+    va, vb = isinstance(a, Value), isinstance(b, Value)
+    if name == "add":
+        if not va and a == 0:
+            return b
+        if not vb and b == 0:
+            return a
+        if vb and b.op == "neg":
+            return operate("sub", a, b.args[0])
+        if va and a.op == "neg":
+            return operate("sub", b, a.args[0])
+    elif name == "sub":
+        if not vb and b == 0:
+            return a
+        if not va and a == 0:
+            return operate("neg", b)
+        if vb and b.op == "neg":
+            return operate("add", a, b.args[0])
+    elif name == "mul":
+        for x, y in ((a, b), (b, a)):
+            if not isinstance(x, Value) and x in (0, 1, -1):
+                return 0.0 if x == 0 else y if x == 1 else operate("neg", y)
+            if isinstance(x, Value) and x.op == "neg":
+                return operate("neg", operate("mul", x.args[0], y))
+    elif name == "div":
+        if not va and a == 0:
+            return 0.0
+        if not vb and math.frexp(b)[0] in (0.5, -0.5) and 1e-300 < abs(b) < 1e300:
+            return operate("mul", a, 1 / b)
+        if va and a.op == "neg":
+            return operate("neg", operate("div", a.args[0], b))
+    elif name == "neg":
+        return a.args[0] if a.op == "neg" else None
+    elif name in ("and", "or"):
+        for x, y in ((a, b), (b, a)):
+            if not isinstance(x, Value):
+                return y if x == (name == "and") else x
+    elif name == "xor":
+        for x, y in ((a, b), (b, a)):
+            if x is False:
+                return y
+            if x is True and y.op == "xor" and y.args[1] is True:
+                return y.args[0]
+        if not va:
+            return recorder().operation("xor", [b, a], "m")
+    elif name.endswith("select"):
+        if not va:
+            return b if a else c
+        return b if b is c else None
+    return None
+
+
+def _operator(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(a: Any, b: Any) -> Any:
+        if not isinstance(b, Value | int | float | bool | np.number | np.bool_):
+            return NotImplemented
+        return apply(symbol, a, b)
+
+    def backward(a: Any, b: Any) -> Any:
+        if not isinstance(b, int | float | bool | np.number | np.bool_):
+            return NotImplemented
+        return apply(symbol, b, a)
+
+    return forward, backward
+
+
+def apply(symbol: str, a: Any, b: Any) -> Any:
+    """Record the operator `symbol` in the spelling of its operands' kind."""
+    name = SPELLING[symbol].get(kind_of(a, b))
+    if name is None:
+        raise TraceError(f"{here()}: `{symbol}` does not work on {KIND_NAMES[kind_of(a, b)]}")
+    return operate(name, a, b)
+
+
+class Value:
+    """A scalar of a trace: made by an operation, usable in the next one."""
+
+    __slots__ = ("args", "block", "kind", "level", "number", "op", "rule", "serial")
+
+    def __init__(self, op: str, args: tuple[Any, ...], kind: str, level: int, block: Any, serial: int) -> None:
+        self.op, self.args, self.kind, self.level, self.block, self.serial = op, args, kind, level, block, serial
+        self.number: Any = None  # the value itself when eager
+        self.rule: Any = None  # (name, arguments) when a derivative rule replaces the chain rule
+
+    __hash__ = object.__hash__
+    __add__, __radd__ = _operator("+")
+    __sub__, __rsub__ = _operator("-")
+    __mul__, __rmul__ = _operator("*")
+    __truediv__, __rtruediv__ = _operator("/")
+    __lt__, __le__ = _operator("<")[0], _operator("<=")[0]
+    __and__, __rand__ = _operator("&")
+    __or__, __ror__ = _operator("|")
+    __xor__, __rxor__ = _operator("^")
+    __lshift__, __rlshift__ = _operator("<<")
+    __rshift__, __rrshift__ = _operator(">>")
+
+    def __gt__(self, other: Any) -> Any:
+        return apply("<", other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return apply("<=", other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return apply("==", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return apply("!=", self, other)
+
+    def __neg__(self) -> Any:
+        return operate("neg", self) if self.kind == "f" else apply("-", 0, self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __invert__(self) -> Any:
+        return apply("^", self, True if self.kind == "m" else -1)
+
+    def __abs__(self) -> Any:
+        return operate("abs", self)
+
+    def __round__(self, digits: None = None) -> Any:
+        return operate("round", self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        from .functions import pow
+
+        return pow(self, exponent)
+
+    def __rpow__(self, base: Any) -> Any:
+        from .functions import pow
+
+        return pow(base, self)
+
+    def __repr__(self) -> str:
+        return f"<{self.op} {self.kind}{self.serial}>" if self.number is None else repr(self.number)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        names = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
+        if ufunc.__name__ in names and len(inputs) == 2 and all(np.ndim(x) == 0 for x in inputs):
+            return apply(names[ufunc.__name__], *inputs)
+        if ufunc.__name__ in ("greater", "greater_equal"):
+            return apply("<" if ufunc.__name__ == "greater" else "<=", inputs[1], inputs[0])
+        raise TraceError(
+            f"{here()}: numpy.{ufunc.__name__} cannot take a recorded value; write {ufunc.__name__} "
+            "from jointplay.engine (sqrt, sin, where, minimum, ...) on scalars"
+        )
+
+    def _known(self, what: str, remedy: str) -> Any:
+        if self.number is None:
+            raise TraceError(f"{here()}: {what} needs a known number, but this value is recorded; {remedy}")
+        return self.number
+
+    def __bool__(self) -> bool:
+        remedy = "write where(condition, a, b) or branch(condition, then, other); & | ~ for and, or, not; "
+        return bool(self._known("a Python `if`, `and`, `or`, `not`, min or max", remedy + "minimum, maximum"))
+
+    def __float__(self) -> float:
+        return float(self._known("float() or a math function", "write sin, sqrt, ... of jointplay.engine"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()", "write floor(x) or integer(x) of jointplay.engine"))
+
+    def __index__(self) -> int:
+        return int(self._known("an index or range()", "write array.load(i), or loop(carry, body, at_most)"))
+
+
+def sqrt(x: Any) -> Any:
+    """Square root, correctly rounded."""
+    return operate("sqrt", x)
+
+
+def floor(x: Any) -> Any:
+    """Largest whole number not above x, as a float."""
+    return operate("floor", x)
+
+
+def where(mask: Any, a: Any, b: Any) -> Any:
+    """a where the mask holds, else b; both are computed."""
+    if isinstance(mask, bool | np.bool_):
+        return a if mask else b
+    return operate(kind_of(a, b) + "select", mask, a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two; NaN if either is NaN."""
+    if not isinstance(b, Value):
+        return where(b < a, b, a)
+    return where((a < b) | (a != a), a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two; NaN if either is NaN."""
+    if not isinstance(b, Value):
+        return where(b > a, b, a)
+    return where((a > b) | (a != a), a, b)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 with the sign of x; NaN stays NaN."""
+    return where(x > 0, 1.0, where(x < 0, -1.0, x))
+
+
+def bits(x: Any) -> Any:
+    """The 64 bits of a float as an integer."""
+    return operate("bits", x)
+
+
+def from_bits(i: Any) -> Any:
+    """The float with these 64 bits."""
+    return operate("from_bits", i)
+
+
+_MAGIC = 1.5 * 2.0**52
+
+
+def number(i: Any) -> Any:
+    """An integer as a float, exact for |i| < 2**51."""
+    return operate("sub", from_bits(operate("iadd", i, bits(_MAGIC))), _MAGIC)
+
+
+def integer(x: Any) -> Any:
+    """A float that holds a whole number as an integer, exact for |x| < 2**51."""
+    return operate("isub", bits(operate("add", x, _MAGIC)), bits(_MAGIC))
+
+
+def kind_dtype(kind: str) -> Any:
+    """The numpy type of a kind."""
+    return {"f": np.float64, "i": np.int64, "m": np.bool_}[kind]

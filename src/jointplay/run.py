@@ -1,0 +1,285 @@
+"""Runs a traced program: starts lanes, calls the machine code in short chunks, drains rows, can be stopped."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .engine.eager import EagerRecorder
+from .engine.machine import control_words, layout
+from .engine.program import Program, run_text
+from .engine.tables import Table
+from .engine.text import DONE, RUNNING, STATUS_NAMES, STOPPED
+from .engine.values import kind_dtype
+
+CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
+
+
+class Run:
+    """One to eight simulations of a program side by side, each with its own state and parameters.
+
+    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        parameters: Mapping[str, Any] | None = None,
+        state: Mapping[str, Any] | None = None,
+        *,
+        lanes: int = 1,
+        eager: bool | None = None,
+        fma: bool = True,
+        share: bool = False,
+        rows: int = 4096,
+    ) -> None:
+        self.program, self.lanes = program, lanes
+        self.eager = wants_eager() if eager is None else eager
+        self.places = layout(program)
+        self.state_words = np.zeros((sum(s.size for s in program.slots), lanes), np.int64)
+        self.parameter_words = np.zeros((len(program.parameters), lanes), np.int64)
+        self.arrays = {n: np.zeros((array_size(a), lanes), array_dtype(a)) for n, a in program.arrays.items()}
+        self.stop_word = np.zeros(1, np.int64)
+        self.collected: dict[str, list[list[np.ndarray]]] = {s: [[] for _ in range(lanes)] for s in program.streams}
+        self.steps_taken, self.chunk = 0, 64
+        for lane in range(lanes):
+            self.start(lane, pick(parameters, lane, lanes), pick(state, lane, lanes))
+        if self.eager:
+            if share and lanes > 1:
+                raise ValueError("eager runs take one lane at a time and cannot share steps")
+            return
+        from .engine.native import Native
+
+        self.native = Native(program, lanes, fma, share)
+        self.buffers = {}
+        words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word, **self.arrays}
+        values = {n: a.ctypes.data for n, a in words.items()}
+        for name, (columns, most) in program.streams.items():
+            stride = max(rows, most) + most
+            self.buffers[name] = np.zeros((lanes, stride, len(columns)))
+            values |= {f"{name}.rows": self.buffers[name].ctypes.data, f"{name}.stride": stride, f"{name}.limit": stride - 2 * most}
+        self.control = np.array([values.get(w, 0) for w in control_words(program)], np.int64)
+
+    def start(self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None) -> None:
+        """Put a new simulation into a lane: defaults, then the given parameters and state."""
+        parameters, state = dict(parameters or {}), dict(state or {})
+        for i, slot in enumerate(self.program.parameters):
+            self.parameter_words[i, lane] = encode(slot.kind, parameters.pop(slot.name, slot.start), slot.name)
+        for name, array in self.program.arrays.items():
+            if name in parameters:
+                self.arrays[name][:, lane] = contents(name, array, parameters.pop(name))
+            elif name in self.program.defaults:
+                self.arrays[name][:, lane] = contents(name, array, self.program.defaults[name])
+        for slot in self.program.slots:
+            at = self.places[slot.name]
+            self.state_words[at : at + slot.size, lane] = encode(slot.kind, state.pop(slot.name, slot.start), slot.name)
+        unknown = [*parameters, *state]
+        if unknown:
+            known = [s.name for s in (*self.program.parameters, *self.program.slots)] + list(self.program.arrays)
+            raise ValueError(f"no parameter or state {unknown[0]!r}; there are {', '.join(known)}")
+        for rows in self.collected.values():
+            rows[lane] = []
+
+    # -- what is known
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The present value of a state, memory or accumulator in every lane."""
+        slot = next((s for s in self.program.slots if s.name == name), None)
+        if slot is None:
+            raise KeyError(f"no state {name!r}; there are {', '.join(self.places)}")
+        words = self.state_words[self.places[name] : self.places[name] + slot.size]
+        values = words.view(np.float64) if slot.kind == "f" else words.astype(kind_dtype(slot.kind))
+        return values[0].copy() if slot.size == 1 else values.copy()
+
+    @property
+    def status(self) -> list[str]:
+        """How each lane stands, in words."""
+        return [STATUS_NAMES[i] for i in self["status"]]
+
+    @property
+    def running(self) -> bool:
+        """True if some lane has not ended."""
+        return bool((self["status"] == RUNNING).any())
+
+    def rows(self, stream: str, lane: int = 0) -> dict[str, np.ndarray]:
+        """The rows of a stream written so far, by column."""
+        if stream not in self.program.streams:
+            raise KeyError(f"no stream {stream!r}; there are {', '.join(self.program.streams) or 'none'}")
+        columns = self.program.streams[stream][0]
+        parts = self.collected[stream][lane]
+        data = np.concatenate(parts) if parts else np.empty((0, len(columns)))
+        return {c: data[:, i] for i, c in enumerate(columns)}
+
+    # -- going on
+    def advance(self, steps: int | None = None, *, until: Callable[[], bool] | None = None) -> int:
+        """Take steps until every lane has ended, the number is reached, stop() or until(); gives how many."""
+        taken = 0
+        while (steps is None or taken < steps) and self.running and not self.stop_word[0]:
+            left = self.chunk if steps is None else min(self.chunk, steps - taken)
+            begin = time.perf_counter()
+            done = self.eager_steps(left) if self.eager else self.native_steps(left)
+            spent = time.perf_counter() - begin
+            taken += done
+            if done == self.chunk and spent < CHUNK_SECONDS / 2:
+                self.chunk *= 2
+            elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
+                self.chunk //= 2
+            if until is not None and until():
+                break
+        self.steps_taken += taken
+        return taken
+
+    def stop(self) -> None:
+        """Ask a run that another thread advances to come back after its present step."""
+        self.stop_word[0] = 1
+
+    def resume(self) -> None:
+        """Take back stop()."""
+        self.stop_word[0] = 0
+
+    def abandon(self, lane: int) -> None:
+        """Mark a running lane as stopped: it keeps its state and takes no more steps."""
+        if self["status"][lane] == RUNNING:
+            self.state_words[self.places["status"], lane] = STOPPED
+
+    def native_steps(self, steps: int) -> int:
+        """One call of the machine code."""
+        self.control[0] = steps
+        self.native(self.control)
+        for name, buffer in self.buffers.items():
+            counts = self.state_words[self.places[f"{name}.rows"]]
+            for lane in np.flatnonzero(counts):
+                self.collected[name][lane].append(buffer[lane, : counts[lane]].copy())
+            counts[:] = 0
+        return int(self.control[0])
+
+    def eager_steps(self, steps: int) -> int:
+        """The same steps, computed at once in Python."""
+        most = 0
+        with np.errstate(all="ignore"):
+            for lane in range(self.lanes):
+                taken = 0
+                while taken < steps and self["status"][lane] == RUNNING and not self.stop_word[0]:
+                    self.eager_step(lane)
+                    taken += 1
+                most = max(most, taken)
+        return most
+
+    def eager_step(self, lane: int) -> EagerRecorder:
+        """One step of one lane in Python; gives the recorder for a look at what happened."""
+        program = self.program
+        kinds = {s.name: s.kind for s in (*program.slots, *program.parameters)}
+        index = {s.name: i for i, s in enumerate(program.parameters)}
+
+        def known(where: str, name: str) -> Any:
+            if where == "parameter":
+                word = self.parameter_words[index[name], lane]
+            else:
+                word = self.state_words[self.places[name], lane]
+            return word.view(np.float64) if kinds[name] == "f" else word
+
+        rings = {s.name: self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64) for s in program.slots if s.size > 1}
+        arrays = {n: a[:, lane] for n, a in self.arrays.items()}
+        rec = EagerRecorder(known, arrays | rings, program.record)
+        ends = run_text(rec, program.text, *program.declared)
+        numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
+        for name, number in numbers.items():
+            self.state_words[self.places[name], lane] = encode(kinds[name], number, name)
+        if numbers["status"] <= DONE:
+            for stream, row in rec.rows:
+                self.collected[stream][lane].append(np.array([row]))
+        return rec
+
+    def explain(self, lane: int = 0) -> str:
+        """Why a lane has ended, in a sentence; a non-finite step is taken once more to find its first cause."""
+        status, detail = int(self["status"][lane]), int(self["detail"][lane])
+        text = f"{STATUS_NAMES[status]} at step {self['step'][lane]}"
+        if STATUS_NAMES[status] != "non-finite":
+            return text if not detail else f"{text} ({detail})"
+        again = Run(self.program, eager=True)
+        again.state_words[:, 0], again.parameter_words[:, 0] = self.state_words[:, lane], self.parameter_words[:, lane]
+        again.arrays = {n: a[:, lane : lane + 1].copy() for n, a in self.arrays.items()}
+        again.state_words[self.places["status"], 0] = RUNNING
+        with np.errstate(all="ignore"):
+            cause = again.eager_step(0).first_bad
+        return f"{text}: {self.program.slots[detail].name!r} is not finite" + (f"; first {cause}" if cause else "")
+
+
+def pick(given: Mapping[str, Any] | None, lane: int, lanes: int) -> dict[str, Any]:
+    """One lane's share of values given once for all or once per lane."""
+
+    def one(x: Any) -> Any:
+        return x[lane] if isinstance(x, list | tuple) and len(x) == lanes else x
+
+    return {n: one(x) for n, x in (given or {}).items()}
+
+
+def encode(kind: str, x: Any, name: str) -> np.int64:
+    """A number as the 64-bit word of its kind."""
+    number = kind_dtype(kind)(x)
+    return number.view(np.int64) if kind == "f" else np.int64(number)
+
+
+def array_size(array: Any) -> int:
+    """How many numbers an array or table holds."""
+    return array.data.size if isinstance(array, Table) else array.size
+
+
+def array_dtype(array: Any) -> Any:
+    """The type of an array's numbers."""
+    return np.float64 if isinstance(array, Table) else kind_dtype(array.kind)
+
+
+def contents(name: str, array: Any, given: Any) -> np.ndarray:
+    """The numbers of a given array or table, checked against what the program was traced for."""
+    if isinstance(array, Table):
+        if not isinstance(given, Table) or repr(given) != repr(array):
+            raise ValueError(f"parameter {name!r} was traced as {array!r}; got {given!r}: trace again")
+        return given.data
+    data = np.asarray(given)
+    if data.shape != (array.size,):
+        raise ValueError(f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again")
+    return data
+
+
+def wants_eager() -> bool:
+    """True if JOINTPLAY_EAGER asks for it, or machine code fails its self-test here."""
+    if os.environ.get("JOINTPLAY_EAGER", "") not in ("", "0"):
+        return True
+    return not self_test()
+
+
+_tested: list[bool] = []
+
+
+def self_test() -> bool:
+    """One tiny program, its machine code compared bit by bit with eager; on failure says so once."""
+    if not _tested:
+        _tested.append(True)
+        try:
+            from .engine import program, text
+            from .engine.functions import sin
+
+            def step(s: Any, p: Any) -> Any:
+                text.stop(s.step >= 3)
+                return {"x": text.branch(s.x > 0.5, lambda: sin(s.x) * p.a, lambda: s.x + p.a / 3.0)}
+
+            tiny = program.trace(step, {"x": 0.1}, {"a": 0.7})
+            one, two = Run(tiny, eager=True), Run(tiny, eager=False, fma=False)
+            one.advance()
+            two.advance()
+            _tested[0] = one["x"] == two["x"] and one.status == two.status
+            reason = "its numbers differ from eager ones"
+        except Exception as error:  # whatever LLVM or the loader does on an unknown machine
+            _tested[0], reason = False, str(error)
+        if not _tested[0]:
+            warnings.warn(f"machine code cannot be used on this machine ({reason}); running eagerly, about 10,000 times slower", stacklevel=3)
+    return _tested[0]
+
+
+_ = sys

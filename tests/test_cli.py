@@ -1,0 +1,90 @@
+"""The command ``jointplay``, run as a user runs it."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import jointplay
+from jointplay.cli import main
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "jointplay", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_version():
+    result = run("--version")
+    assert result.returncode == 0
+    assert result.stdout == f"jointplay {jointplay.__version__}\n"
+    assert version("jointplay") == jointplay.__version__
+
+
+def test_public_names_are_listed_and_unknown_ones_refused():
+    assert {"engine", "__version__"} <= set(dir(jointplay))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        jointplay.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["cache", "--nonsense"], ["cache", "--cl"]])
+def test_bad_arguments(arguments: list[str]):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert "usage: jointplay" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def listing(directory: Path) -> dict[str, str]:
+    result = run("cache", JOINTPLAY_CACHE_DIR=str(directory))
+    assert result.returncode == 0, result.stderr
+    return dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+
+
+def test_cache_of_a_new_directory(tmp_path: Path):
+    shown = listing(tmp_path / "cache")
+    assert shown["directory"] == str(tmp_path / "cache")
+    assert shown["files"] == shown["bytes"] == "0"
+    assert int(shown["limit"]) > 0
+
+    result = run("cache", "--clear", JOINTPLAY_CACHE_DIR=str(tmp_path / "cache"))
+    assert result.returncode == 0
+    assert result.stdout == "deleted 0 files, 0 bytes\n"
+
+
+def test_cache_counts_and_clears(tmp_path: Path, monkeypatch, capsys):
+    from jointplay.engine import cache
+
+    files = [tmp_path / "one", tmp_path / "two", tmp_path / "gone"]
+    files[0].write_bytes(bytes(100))
+    files[1].write_bytes(bytes(20))
+    monkeypatch.setattr(cache, "directory", lambda: tmp_path)
+    monkeypatch.setattr(cache, "entries", lambda: files)
+    monkeypatch.setattr(cache, "limit", lambda: 1000)
+    monkeypatch.setattr(cache, "clear", lambda: (2, 120))
+
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out.split() == (
+        ["directory", str(tmp_path), "files", "3", "bytes", "120", "limit", "1000"]
+    )
+    assert main(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out == "deleted 2 files, 120 bytes\n"
+
+
+@pytest.mark.parametrize(("error", "code"), [(ValueError("not a size"), 2), (OSError("disk is full"), 1)])
+def test_errors_become_exit_codes(error: Exception, code: int, monkeypatch, capsys):
+    from jointplay.engine import cache
+
+    def fail():
+        raise error
+
+    monkeypatch.setattr(cache, "clear", fail)
+    assert main(["cache", "--clear"]) == code
+    assert capsys.readouterr().err == f"jointplay: {error}\n"
