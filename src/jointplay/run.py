@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,9 +13,9 @@ import numpy as np
 from .engine.eager import EagerRecorder
 from .engine.machine import control_words, layout
 from .engine.program import Program, run_text
-from .engine.tables import Table
+from .numerics.tables import Table
 from .engine.text import DONE, RUNNING, STATUS_NAMES, STOPPED
-from .engine.values import kind_dtype
+from .engine.values import DTYPES
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 
@@ -58,24 +57,29 @@ class Run:
 
         self.native = Native(program, lanes, fma, share)
         self.buffers = {}
-        words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word, **self.arrays}
+        words = {
+            "state": self.state_words,
+            "parameters": self.parameter_words,
+            "stop": self.stop_word,
+            **self.arrays,
+        }
         values = {n: a.ctypes.data for n, a in words.items()}
         for name, (columns, most) in program.streams.items():
             stride = max(rows, most) + most
-            self.buffers[name] = np.zeros((lanes, stride, len(columns)))
-            values |= {f"{name}.rows": self.buffers[name].ctypes.data, f"{name}.stride": stride, f"{name}.limit": stride - 2 * most}
+            self.buffers[name] = np.zeros((stride, len(columns), lanes))
+            values |= {f"{name}.rows": self.buffers[name].ctypes.data, f"{name}.limit": stride - 2 * most}
         self.control = np.array([values.get(w, 0) for w in control_words(program)], np.int64)
 
-    def start(self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None) -> None:
+    def start(
+        self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None
+    ) -> None:
         """Put a new simulation into a lane: defaults, then the given parameters and state."""
         parameters, state = dict(parameters or {}), dict(state or {})
         for i, slot in enumerate(self.program.parameters):
             self.parameter_words[i, lane] = encode(slot.kind, parameters.pop(slot.name, slot.start), slot.name)
         for name, array in self.program.arrays.items():
-            if name in parameters:
-                self.arrays[name][:, lane] = contents(name, array, parameters.pop(name))
-            elif name in self.program.defaults:
-                self.arrays[name][:, lane] = contents(name, array, self.program.defaults[name])
+            given = parameters.pop(name, self.program.defaults[name])
+            self.arrays[name][:, lane] = contents(name, array, given)
         for slot in self.program.slots:
             at = self.places[slot.name]
             self.state_words[at : at + slot.size, lane] = encode(slot.kind, state.pop(slot.name, slot.start), slot.name)
@@ -93,7 +97,7 @@ class Run:
         if slot is None:
             raise KeyError(f"no state {name!r}; there are {', '.join(self.places)}")
         words = self.state_words[self.places[name] : self.places[name] + slot.size]
-        values = words.view(np.float64) if slot.kind == "f" else words.astype(kind_dtype(slot.kind))
+        values = words.view(np.float64) if slot.kind == "f" else words.astype(DTYPES[slot.kind])
         return values[0].copy() if slot.size == 1 else values.copy()
 
     @property
@@ -154,7 +158,7 @@ class Run:
         for name, buffer in self.buffers.items():
             counts = self.state_words[self.places[f"{name}.rows"]]
             for lane in np.flatnonzero(counts):
-                self.collected[name][lane].append(buffer[lane, : counts[lane]].copy())
+                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
             counts[:] = 0
         return int(self.control[0])
 
@@ -183,10 +187,14 @@ class Run:
                 word = self.state_words[self.places[name], lane]
             return word.view(np.float64) if kinds[name] == "f" else word
 
-        rings = {s.name: self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64) for s in program.slots if s.size > 1}
+        rings = {
+            s.name: self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64)
+            for s in program.slots
+            if s.size > 1
+        }
         arrays = {n: a[:, lane] for n, a in self.arrays.items()}
         rec = EagerRecorder(known, arrays | rings, program.record)
-        ends = run_text(rec, program.text, *program.declared)
+        ends = run_text(rec, program)
         numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
         for name, number in numbers.items():
             self.state_words[self.places[name], lane] = encode(kinds[name], number, name)
@@ -202,7 +210,10 @@ class Run:
         if STATUS_NAMES[status] != "non-finite":
             return text if not detail else f"{text} ({detail})"
         again = Run(self.program, eager=True)
-        again.state_words[:, 0], again.parameter_words[:, 0] = self.state_words[:, lane], self.parameter_words[:, lane]
+        again.state_words[:, 0], again.parameter_words[:, 0] = (
+            self.state_words[:, lane],
+            self.parameter_words[:, lane],
+        )
         again.arrays = {n: a[:, lane : lane + 1].copy() for n, a in self.arrays.items()}
         again.state_words[self.places["status"], 0] = RUNNING
         with np.errstate(all="ignore"):
@@ -221,7 +232,7 @@ def pick(given: Mapping[str, Any] | None, lane: int, lanes: int) -> dict[str, An
 
 def encode(kind: str, x: Any, name: str) -> np.int64:
     """A number as the 64-bit word of its kind."""
-    number = kind_dtype(kind)(x)
+    number = DTYPES[kind](x)
     return number.view(np.int64) if kind == "f" else np.int64(number)
 
 
@@ -232,7 +243,7 @@ def array_size(array: Any) -> int:
 
 def array_dtype(array: Any) -> Any:
     """The type of an array's numbers."""
-    return np.float64 if isinstance(array, Table) else kind_dtype(array.kind)
+    return np.float64 if isinstance(array, Table) else DTYPES[array.kind]
 
 
 def contents(name: str, array: Any, given: Any) -> np.ndarray:
@@ -243,7 +254,9 @@ def contents(name: str, array: Any, given: Any) -> np.ndarray:
         return given.data
     data = np.asarray(given)
     if data.shape != (array.size,):
-        raise ValueError(f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again")
+        raise ValueError(
+            f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again"
+        )
     return data
 
 
@@ -278,8 +291,8 @@ def self_test() -> bool:
         except Exception as error:  # whatever LLVM or the loader does on an unknown machine
             _tested[0], reason = False, str(error)
         if not _tested[0]:
-            warnings.warn(f"machine code cannot be used on this machine ({reason}); running eagerly, about 10,000 times slower", stacklevel=3)
+            warnings.warn(
+                f"machine code cannot be used on this machine ({reason}); running eagerly, about 10,000 times slower",
+                stacklevel=3,
+            )
     return _tested[0]
-
-
-_ = sys

@@ -1,4 +1,8 @@
-"""The engine: text over scalars, traced, differentiated and turned into machine code.  It knows no mechanics."""
+"""The engine: text over scalars, traced, differentiated and turned into machine code.  It knows no mechanics.
+
+This front door resolves every word of a text by name: those of the engine, and those of `jointplay.numerics`,
+which are written in them.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,18 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    "values": "TraceError Value sqrt floor where minimum maximum sign bits from_bits number integer",
-    "functions": "sin cos sincos tan atan2 atan exp log pow",
-    "text": "branch loop subroutine memory peak total emit due stop delay whole random shared_max "
+    ".values": "TraceError Value sqrt floor where minimum maximum sign bits from_bits number integer",
+    ".text": "branch loop subroutine memory peak total emit due stop whole shared_max "
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
-    "derivative": "derivative solve",
-    "linalg": "Factor Pair dot linear_solve",
-    "tables": "Table table",
-    "program": "Program trace",
-    "machine": "assembly",
-    "native": "Native",
+    ".derivatives": "derivative",
+    ".program": "Program trace",
+    ".machine": "assembly",
+    ".native": "Native",
+    "..numerics.functions": "sin cos sincos tan atan atan2 exp log pow",
+    "..numerics.linalg": "Factor Pair dot linear_solve",
+    "..numerics.newton": "solve",
+    "..numerics.signals": "delay random",
+    "..numerics.tables": "Table table",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
@@ -24,7 +30,7 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(importlib.import_module(_HOME[name], __name__), name)
 
 
 def __dir__() -> list[str]:

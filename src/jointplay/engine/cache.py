@@ -22,10 +22,10 @@ def directory() -> Path:
 
 def limit() -> int:
     """Most bytes kept: JOINTPLAY_CACHE_MB megabytes, 200 unless said otherwise."""
-    try:
-        return int(float(os.environ.get("JOINTPLAY_CACHE_MB", "200")) * 1_000_000)
-    except ValueError:
-        raise ValueError(f"JOINTPLAY_CACHE_MB must be a number, got {os.environ['JOINTPLAY_CACHE_MB']!r}") from None
+    given = os.environ.get("JOINTPLAY_CACHE_MB", "200")
+    if not given.replace(".", "", 1).isdigit():
+        raise ValueError(f"JOINTPLAY_CACHE_MB must be a number of megabytes, got {given!r}")
+    return int(float(given) * 1e6)
 
 
 def entries() -> list[Path]:
@@ -40,44 +40,43 @@ def clear() -> tuple[int, int]:
     sizes = []
     for path in entries():
         with contextlib.suppress(FileNotFoundError):
-            size = path.stat().st_size
+            sizes.append(path.stat().st_size)
             path.unlink()
-            sizes.append(size)
     return len(sizes), sum(sizes)
 
 
 def read(key: str) -> bytes | None:
     """The payload stored under a key if it is there and every byte is right."""
     path = directory() / f"{key}{SUFFIX}"
-    try:
+    with contextlib.suppress(OSError):
         data = path.read_bytes()
-        head, digest, payload = data[: len(MAGIC)], data[len(MAGIC) : len(MAGIC) + 32], data[len(MAGIC) + 32 :]
-        if head != MAGIC or hashlib.sha256(key.encode() + payload).digest() != digest:
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(path)  # the oldest use goes first when space runs out
-        return payload
-    except OSError:
-        return None
+        head, payload = data[: len(MAGIC) + 32], data[len(MAGIC) + 32 :]
+        if head == heading(key, payload):
+            with contextlib.suppress(OSError):
+                os.utime(path)  # the oldest use goes first when space runs out
+            return payload
+    return None
+
+
+def heading(key: str, payload: bytes) -> bytes:
+    """What stands before a payload: magic and digest."""
+    return MAGIC + hashlib.sha256(key.encode() + payload).digest()
 
 
 def write(key: str, payload: bytes) -> None:
     """Store a payload under a key; a folder that cannot be written to is no error."""
-    digest = hashlib.sha256(key.encode() + payload).digest()
     with contextlib.suppress(OSError):
         directory().mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=directory(), suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + digest + payload)
+                file.write(heading(key, payload) + payload)
             os.replace(name, directory() / f"{key}{SUFFIX}")
         except OSError:
             os.unlink(name)
             raise
-        files = [(p, p.stat().st_size) for p in entries()]
-        excess = sum(size for _, size in files) - limit()
-        for path, size in files:
-            if excess <= 0:
-                break
-            path.unlink(missing_ok=True)
-            excess -= size
+        sizes = {p: p.stat().st_size for p in entries()}
+        while sizes and sum(sizes.values()) > limit():
+            oldest = next(iter(sizes))
+            oldest.unlink(missing_ok=True)
+            del sizes[oldest]

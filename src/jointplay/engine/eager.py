@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .recorder import Array, Recorder, sequence
-from .values import OPERATIONS, Value, compute, here, kind_of
+from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 
 
 class EagerRecorder(Recorder):
@@ -24,10 +24,7 @@ class EagerRecorder(Recorder):
         """A named number, known."""
         value = super().input(where, name, kind)
         if value.number is None:
-            known = True if where == "live" else self.numbers(where, name)
-            if known is None:  # a cell that the text has just declared
-                known = self.cells[name].start
-            value.number = {"f": np.float64, "i": np.int64, "m": np.bool_}[kind](known)
+            value.number = DTYPES[kind](True if where == "live" else self.numbers(where, name))
         return value
 
     def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
@@ -42,15 +39,13 @@ class EagerRecorder(Recorder):
         elif op == "load":
             value.number = self.numbers_of(given[0])[int(given[1])]
         else:  # copy, loop and shared_max pass their argument on
-            value.number = {"f": np.float64, "i": np.int64, "m": np.bool_}[kind](given[0])
+            value.number = DTYPES[kind](given[0])
         return value
 
     def numbers_of(self, array: Array) -> np.ndarray:
         """The numbers of an array."""
         if array.where == "constant":
             return np.array(array.data, np.int64)
-        if array.where == "ring" and array.name not in self.arrays:
-            self.arrays[array.name] = np.full(array.size, self.rings[array.name][1])
         return self.arrays[array.name]
 
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
@@ -70,7 +65,9 @@ class EagerRecorder(Recorder):
             if not (again.number if isinstance(again, Value) else again):
                 break
         ends = self.settle(values, kinds, "the body of a loop must return what the loop carries")
-        return shape([self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]), self.opaque(again, "m")
+        return shape([self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]), self.opaque(
+            again, "m"
+        )
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """A subroutine, called like any function."""
@@ -79,7 +76,7 @@ class EagerRecorder(Recorder):
 
     def append(self, stream: str, values: list[Any]) -> None:
         """Keep a row until the step is committed."""
-        self.rows.append((stream, [float(v) for v in values]))
+        self.rows.append((stream, [float(as_float(v)) for v in values]))
 
     def store(self, array: Array, index: Any, value: Any) -> None:
         """Write one element of a ring buffer."""

@@ -20,9 +20,8 @@ LANES = (1, 2, 4, 8)
 _lock = threading.Lock()  # LLVM is entered by one thread at a time
 
 
-@functools.cache
 def target() -> Any:
-    """The machine this process runs on, as LLVM sees it."""
+    """The machine this process runs on, as LLVM sees it; a new one each time, for an engine takes it over."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
@@ -46,44 +45,37 @@ class Native:
     def __init__(self, program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> None:
         if lanes not in LANES:
             raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
-        clock = time.perf_counter
-        begin = clock()
-        self.lanes, self.seconds = lanes, {}
+        times = [time.perf_counter()]
         key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {place()}".encode()).hexdigest()
         with _lock:
             code = cache.read(key)
             self.cached = code is not None
             if code is None:
                 text = assembly(program, lanes, fma, share)
-                self.seconds["assembly"] = clock() - begin
-                code = machine_code(optimised(text))
-                self.seconds["llvm"] = clock() - begin - self.seconds["assembly"]
+                times.append(time.perf_counter())
+                machine = target()
+                code = machine.emit_object(optimised(text, machine))
                 cache.write(key, code)
-            target()
+            times.append(time.perf_counter())
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
             self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
         address = self.engine.get_function_address("run")
         self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
-        self.seconds["all"] = clock() - begin
+        times.append(time.perf_counter())
+        parts = ("cache", "load") if self.cached else ("assembly", "llvm", "load")
+        self.seconds = dict(zip(parts, map(float.__sub__, times[1:], times), strict=True))
 
     def __call__(self, control: Any) -> None:
         """Run until the steps are taken, a buffer is full, every lane has ended or the stop word is set."""
         self.function(control.ctypes.data)
 
 
-def optimised(text: str) -> Any:
+def optimised(text: str, machine: Any) -> Any:
     """An LLVM module after the passes that pay: the trace is already free of common expressions."""
-    target()
     module = llvm.parse_assembly(text)
-    module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    passes = llvm.create_pass_builder(target(), options)
+    passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     return module
-
-
-def machine_code(module: Any) -> bytes:
-    """The object file of a module."""
-    return target().emit_object(module)

@@ -2,92 +2,71 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Block, Recorder
-from .tables import Table
+from .recorder import Array, Block, Cell, Recorder
 from .text import DONE, NON_FINITE, branch
-from .values import Value, active, constant, where
+from .values import Value, active, where
 
 BUILT_IN = ("step", "status", "detail")
 
 
 class Names:
-    """Read-only view of named values: names.mass or names["crank.mass"]."""
+    """Named values: names.mass or names["crank.mass"]."""
 
-    def __init__(self, what: str, values: Mapping[str, Any]) -> None:
-        self.__dict__.update(_what=what, _values=values)
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return self._values[name]
-        except KeyError:
-            raise KeyError(f"no {self._what} {name!r}; there are {', '.join(self._values)}") from None
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError as error:
-            raise AttributeError(error.args[0]) from None
+        if name not in self._values:
+            raise AttributeError(f"no {name!r} here; there are {', '.join(self._values)}")
+        return self._values[name]
+
+    __getitem__ = __getattr__
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A place of the state or of the parameters."""
+def declare(name: str, x: Any) -> Any:
+    """How a trace takes a state or parameter: the kind of a number, the size of an array."""
+    if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fi":
+        return Array("parameter", name, x.dtype.kind, x.size)
+    if hasattr(x, "bound"):  # a table knows how to be read from the parameters
+        return x.bound(name)
+    if isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool):
+        return Cell(name, "i" if isinstance(x, int | np.integer) else "f", x)
+    raise ValueError(f"{name!r}: expected a float, an integer, a 1-d array or a Table, got {x!r}")
 
-    name: str
-    kind: str
-    start: float | int | bool
-    size: int = 1  # ring buffers have more than one
 
-
-@dataclass(eq=False)
 class Program:
-    """One step of a simulation, ready to be compiled or run eagerly."""
+    """One step of a simulation, ready to be compiled or run eagerly; made by trace()."""
 
-    text: Callable[..., Any]
-    declared: tuple[dict[str, Slot], dict[str, Any]]  # state and parameters as given
-    slots: list[Slot]
-    parameters: list[Slot]
-    arrays: dict[str, Any]  # parameter arrays and tables: Array or Table
-    streams: dict[str, tuple[tuple[str, ...], int]]  # name -> columns, most rows in one step
-    record: dict[str, tuple[str, ...]]
-    defaults: dict[str, Any]  # arrays and tables as given
-    hoisted: Block
-    body: Block  # its ends are the next values of the slots, in order, ring buffers left out
-    inputs: dict[tuple[str, str], Value] = field(default_factory=dict)  # what is read
-
-    @functools.cached_property
-    def listing(self) -> str:
-        """The program as text, the same in every process."""
-        return listing(self)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the listing: equal programs share machine code."""
-        return hashlib.sha256(self.listing.encode()).hexdigest()
+    def __init__(self, text: Callable[..., Any], state: Any, parameters: Any, record: Any) -> None:
+        wrong = [n for n, x in state.items() if n in BUILT_IN or not isinstance(declare(n, x), Cell)]
+        if wrong:
+            raise ValueError(f"state {wrong[0]!r} must be a number, and not named {', '.join(BUILT_IN)}")
+        self.text, self.record, self.defaults = text, dict(record), dict(parameters)
+        self.state: dict[str, Cell] = {n: declare(n, x) for n, x in state.items()}
+        self.given = {n: declare(n, x) for n, x in parameters.items()}
+        self.parameters = [p for p in self.given.values() if isinstance(p, Cell)]
+        self.arrays = {n: p for n, p in self.given.items() if not isinstance(p, Cell)}
+        rec = Recorder(self.record)
+        ends = run_text(rec, self)
+        self.hoisted, self.body, self.streams = rec.hoisted, rec.step, rec.streams
+        self.body.ends = list(ends.values())  # the next values of the slots, ring buffers left out
+        known = self.state | rec.cells
+        self.slots = [known[n] for n in ends] + list(rec.rings.values())
+        self.inputs: dict[Any, Value] = {}  # what is read of state and parameters
+        trim(self)
+        self.listing = listing(self)
+        self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
 
     @property
     def operations(self) -> int:
         """How many instructions are recorded."""
         return self.listing.count(" = ")
-
-
-def kind_of_start(name: str, x: Any) -> str:
-    """The kind of a state or parameter by its starting value."""
-    if isinstance(x, bool | np.bool_):
-        raise ValueError(f"{name!r}: a state or parameter is a float or an integer, got {x!r}")
-    if isinstance(x, int | np.integer):
-        return "i"
-    if isinstance(x, float | np.floating):
-        return "f"
-    raise ValueError(f"{name!r}: expected a float, an integer, an array or a Table, got {type(x).__name__}")
 
 
 def trace(
@@ -101,59 +80,24 @@ def trace(
     A float or integer says the kind and the default of a state or parameter; an array or a Table is a
     parameter read by index.  `record` chooses the columns of streams; those left out cost nothing.
     """
-    wrong = [n for n in state if n in BUILT_IN]
-    if wrong:
-        raise ValueError(f"state {wrong[0]!r} is kept by the engine; choose another name")
-    slots = {n: Slot(n, kind_of_start(n, x), x) for n, x in state.items()}
-    given: dict[str, Any] = {}
-    for name, x in (parameters or {}).items():
-        if isinstance(x, Table):
-            given[name] = x
-        elif isinstance(x, np.ndarray):
-            kind = "i" if np.issubdtype(x.dtype, np.integer) else "f"
-            given[name] = Array("parameter", name, kind, x.size)
-        else:
-            given[name] = Slot(name, kind_of_start(name, x), x)
-    chosen = dict(record or {})
-    rec = Recorder(chosen)
-    ends = run_text(rec, step, slots, given)
-    rec.step.ends = list(ends.values())
-    known = {**slots, **{c.name: Slot(c.name, c.kind, c.start) for c in rec.cells.values()}}
-    kept = [known[n] for n in ends] + [Slot(n, "f", x, array.size) for n, (array, x) in rec.rings.items()]
-    program = Program(
-        text=step,
-        declared=(slots, given),
-        slots=kept,
-        parameters=[p for p in given.values() if isinstance(p, Slot)],
-        arrays={n: p for n, p in given.items() if not isinstance(p, Slot)},
-        streams=rec.streams,
-        record=chosen,
-        defaults={n: (parameters or {})[n] for n, p in given.items() if not isinstance(p, Slot)},
-        hoisted=rec.hoisted,
-        body=rec.step,
-    )
-    trim(program)
-    return program
+    return Program(step, state, parameters or {}, record or {})
 
 
-def run_text(rec: Recorder, text: Callable[..., Any], slots: dict[str, Slot], given: dict[str, Any]) -> dict[str, Any]:
+def run_text(rec: Recorder, program: Program) -> dict[str, Any]:
     """Run the text of a step on a recorder; give what every place of the state becomes."""
-    before = getattr(active, "recorder", None)
-    active.recorder = rec
+    before, active.recorder = getattr(active, "recorder", None), rec
     try:
-        counter, status, detail = (rec.declare(n, 0, "i") for n in BUILT_IN)
+        slots, given = program.state, program.given
+        step = [rec.declare(n, 0, "i") for n in BUILT_IN][0].value
         old = {n: rec.input("state", n, s.kind) for n, s in slots.items()}
-        known = {n: rec.input("parameter", n, p.kind) if isinstance(p, Slot) else p for n, p in given.items()}
-        for name, p in known.items():
-            if isinstance(p, Table):
-                known[name] = p.bound(name)
-        new = text(Names("state", {**old, "step": counter.value}), Names("parameter", known)) or {}
+        known = {n: rec.input("parameter", n, p.kind) if isinstance(p, Cell) else p for n, p in given.items()}
+        new = program.text(Names({**old, "step": step}), Names(known)) or {}
         unknown = [n for n in new if n not in slots]
         if unknown:
             raise ValueError(f"the step returns state {unknown[0]!r}, which is not declared: {', '.join(slots)}")
-        new = {n: new[n] if n in new else old[n] for n in slots}
-        new = {n: x if isinstance(x, Value) else constant(x, slots[n].kind) for n, x in new.items()}
-        return commit(rec, old, new)
+        kinds = [s.kind for s in slots.values()]
+        values = rec.settle([new.get(n, old[n]) for n in slots], kinds, "the step returns a state of another kind")
+        return commit(rec, old, dict(zip(slots, values, strict=True)))
     finally:
         active.recorder = before
 
@@ -179,7 +123,12 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
         first = detail.value
         for i, x in reversed(floats):
             first = where((abs(x) < np.inf) | (code != NON_FINITE), first, i)
-        return [*before.values(), start["step"], where(live, code, start["status"]), where(live, first, start["detail"])]
+        return [
+            *before.values(),
+            start["step"],
+            where(live, code, start["status"]),
+            where(live, first, start["detail"]),
+        ]
 
     taken = branch(good, lambda: [*after.values(), counter.value + 1, code, detail.value], bad)
     return dict(zip([*before, *BUILT_IN], taken, strict=True))
@@ -226,7 +175,7 @@ def effects(item: Any) -> bool:
     """True if an instruction writes rows or ring buffers."""
     if isinstance(item, Value):
         return False
-    return item.word in ("emit", "store") or any(effects(i) for block in item.blocks for i in block.code)
+    return item.word == "store" or any(effects(i) for block in item.blocks for i in block.code)
 
 
 def listing(program: Program) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from .values import TraceError, Value, constant, here, kind_of, operate, recorder
+from .values import TraceError, Value, as_float, constant, here, kind_of, operate, recorder
 
 
 @dataclass(eq=False)
@@ -30,20 +30,20 @@ class Block:
 
 @dataclass(eq=False)
 class Construct:
-    """An instruction that is more than an operation: branch, loop, call, emit or store."""
+    """An instruction that is more than an operation: branch, loop, call or store."""
 
     word: str
     reads: list[Any]
     blocks: list[Block] = field(default_factory=list)
-    about: Any = None  # loop: most rounds; call: the routine; emit: the stream; store: the array
+    about: Any = None  # loop: most rounds; call: the routine; store: the array
     outs: list[Value] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Array:
-    """Numbers that the program reads by index: a parameter, a ring buffer of the state, or constants."""
+    """Numbers in memory, read or written by index."""
 
-    where: str  # "parameter", "ring" or "constant"
+    where: str  # "parameter", "ring" (of the state), "constant" or "stream" (rows going out)
     name: str
     kind: str
     size: int
@@ -67,6 +67,7 @@ class Cell:
     kind: str
     start: float | int | bool
     checked: bool = True  # must stay finite
+    size: int = 1  # a ring buffer has more places than one
 
     @property
     def value(self) -> Any:
@@ -81,7 +82,7 @@ class Cell:
 def sequence(result: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """A text's result as a list, and how to give a list back in the same form."""
     if isinstance(result, list | tuple):
-        return list(result), type(result)
+        return list(result), list if isinstance(result, list) else tuple
     return ([], lambda _: None) if result is None else ([result], lambda xs: xs[0])
 
 
@@ -100,7 +101,7 @@ def outer_values(block: Block) -> list[Value]:
     def walk(b: Block) -> None:
         inside.update(v.serial for v in b.formals)
         for item in b.code:
-            reads, made = ((item.args, [item]) if isinstance(item, Value) else (item.reads, item.outs))
+            reads, made = (item.args, [item]) if isinstance(item, Value) else (item.reads, item.outs)
             for x in reads:
                 for v in [x, *x.args] if isinstance(x, Value) and x.op == "mul" else [x]:  # fma needs factors
                     if isinstance(v, Value):
@@ -125,7 +126,7 @@ class Recorder:
         self.inputs: dict[tuple[str, str], Value] = {}
         self.cells: dict[str, Cell] = {}
         self.streams: dict[str, tuple[tuple[str, ...], int]] = {}  # name -> columns, rows per step
-        self.rings: dict[str, tuple[Array, float]] = {}
+        self.rings: dict[str, Cell] = {}
         self.routines: dict[Any, tuple[Block, Any]] = {}
 
     def new(self, op: str, args: Any, kind: str, level: int = 1, block: Block | None = None) -> Value:
@@ -142,25 +143,22 @@ class Recorder:
 
     def reachable(self) -> Iterator[Block]:
         """The blocks whose values and memos the present block shares, innermost first."""
-        for block in self.chain():
-            yield block
-            if block.kind == "subroutine":
-                break
-        yield self.hoisted
-
-    def chain(self) -> Iterator[Block]:
-        """The present block and those around it."""
         block: Block | None = self.block
         while block is not None:
             yield block
-            block = block.parent
+            block = None if block.kind == "subroutine" else block.parent
+        yield self.hoisted
+
+    def visible(self, values: Any) -> list[Any]:
+        """The same values, or an error if one has left the block that made it."""
+        if any(isinstance(v, Value) and not (v.block.open and v.block.owner is self) for v in values):
+            made = "the branch, loop, subroutine or trace that made it"
+            raise TraceError(f"{here()}: a value is used outside {made}; return it from there")
+        return list(values)
 
     def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
         """The value of an operation, shared with an identical one in reach."""
-        args = list(args)
-        for a in args:
-            if isinstance(a, Value) and not (a.block.open and a.block.owner is self):
-                raise TraceError(f"{here()}: a value is used outside the branch, loop, subroutine or trace that made it; return it from there")
+        args = self.visible(args)
         if op == "mul" and all(isinstance(a, Value) for a in args) and args[0].serial > args[1].serial:
             args.reverse()
         level = max((a.level for a in args if isinstance(a, Value)), default=0)
@@ -176,14 +174,12 @@ class Recorder:
         home.code.append(value)
         return value
 
-    def shared(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def shared(self, key: Any, level: int, compute: Callable[[], Any]) -> Any:
         """What compute() gives, kept under a key for this block and those inside it."""
         for block in self.reachable():
             if key in block.memo:
                 return block.memo[key]
-        result = compute()
-        hoisted = all(x.level == 0 for x in sequence(result)[0] if isinstance(x, Value))
-        (self.hoisted if hoisted else self.block).memo[key] = result
+        result = (self.block if level else self.hoisted).memo[key] = compute()
         return result
 
     def opaque(self, x: Any, kind: str, rule: Any = None) -> Value:
@@ -235,13 +231,16 @@ class Recorder:
 
     def settle(self, values: list[Any], kinds: list[str], complaint: str) -> list[Any]:
         """Values and constants of the expected kinds, or an error."""
-        if len(values) != len(kinds) or any(isinstance(v, Value) and v.kind != k for v, k in zip(values, kinds, strict=True)):
+        pairs = list(zip(values, kinds, strict=False))
+        if len(values) != len(kinds) or any(isinstance(v, Value) and v.kind != k for v, k in pairs):
             raise TraceError(f"{here()}: {complaint} (whole(n) makes an integer, number(i) a float)")
-        return [v if isinstance(v, Value) else constant(v, k) for v, k in zip(values, kinds, strict=True)]
+        self.visible(values)
+        return [v if isinstance(v, Value) else constant(v, k) for v, k in pairs]
 
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Record both sides; give the results that each lane needs."""
         sides, shape, kinds = [], None, []
+        self.visible([mask])
         for text in (then, other):
             with self.enter("side") as block:
                 block.ends, form = sequence(text())
@@ -273,12 +272,14 @@ class Recorder:
         with self.enter("loop", at_most) as block:
             inside = [self.new("formal", (), k) for k in kinds]
             results, again = body(*inside)
-            ends = self.settle(sequence(results)[0], kinds, "the body of a loop must return what the loop carries")
+            complaint = "the body of a loop must return what it carries, and a mask"
+            *ends, again = self.settle([*sequence(results)[0], again], [*kinds, "m"], complaint)
         cells = [self.cells[n] for n in block.carried]
         block.formals = inside + [block.carried[c.name][1] for c in cells]
         block.ends = [*ends, *(block.cells[c.name] for c in cells), again]
         made = Construct("loop", starts + [block.carried[c.name][0] for c in cells], [block], at_most)
-        made.outs = [self.new("out", (made, i), k) for i, k in enumerate([*kinds, *(c.kind for c in cells), "m"])]
+        made.outs = [self.new("out", (made, i), v.kind) for i, v in enumerate(block.formals)]
+        made.outs.append(self.new("out", (made, len(block.formals)), "m"))
         self.block.code.append(made)
         for cell, value in zip(cells, made.outs[len(kinds) : -1], strict=True):
             self.write(cell, value)
@@ -300,8 +301,7 @@ class Recorder:
     def call_again(self, routine: Block, args: list[Any]) -> list[Value]:
         """Record one call of a traced subroutine; gives the ends that are values."""
         reads = args + outer_values(routine)
-        if any(not v.block.open for v in reads):
-            raise TraceError(f"{here()}: the subroutine uses a value of a branch or loop that has ended; pass it")
+        self.visible(reads)
         level = max((v.level for v in reads), default=0)
         home = self.block if level else self.hoisted
         made = Construct("call", reads, [], routine)
@@ -330,7 +330,8 @@ class Recorder:
     def write(self, cell: Cell, new: Any) -> None:
         """Set a cell in the present block."""
         self.read(cell)
-        [self.block.cells[cell.name]] = self.settle([new], [cell.kind], f"{cell.name!r} holds another kind of value")
+        complaint = f"{cell.name!r} holds another kind of value"
+        [self.block.cells[cell.name]] = self.settle([new], [cell.kind], complaint)
 
     def emit(self, stream: str, columns: dict[str, Any]) -> None:
         """Append a row to a stream, keeping the columns that are to be recorded."""
@@ -346,8 +347,8 @@ class Recorder:
     def append(self, stream: str, values: list[Any]) -> None:
         """Write the row and count it."""
         count = self.declare(f"{stream}.rows", 0, "i", checked=False)
-        values = self.settle(values, [kind_of(v) for v in values], "")
-        self.block.code.append(Construct("emit", [count.value, *values], [], stream))
+        for column, x in enumerate(values):
+            self.store(Array("stream", stream, "f", 0), count.value * len(values) + column, as_float(x))
         count.value = count.value + 1
 
     def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
@@ -359,13 +360,14 @@ class Recorder:
 
     def ring(self, name: str, size: int, start: float) -> Array:
         """A ring buffer of the state."""
-        array = Array("ring", name, "f", size)
-        if self.rings.setdefault(name, (array, float(start))) != (array, float(start)):
+        if name in self.rings:
             raise ValueError(f"ring buffer {name!r} is declared twice")
-        return array
+        self.rings[name] = Cell(name, "f", float(start), size=size)
+        return Array("ring", name, "f", size)
 
     def store(self, array: Array, index: Any, value: Any) -> None:
-        """Write one element of a ring buffer."""
-        if any(block.kind == "subroutine" for block in self.chain()):
-            raise TraceError(f"{here()}: a subroutine is pure; delay the value outside it")
-        self.block.code.append(Construct("store", [index, *self.settle([value], ["f"], "a delay keeps floats")], [], array))
+        """Write one element of a ring buffer or of a stream."""
+        if any(block.kind == "subroutine" for block in self.reachable()):
+            raise TraceError(f"{here()}: a subroutine is pure; emit or delay outside it")
+        value = self.settle([value], ["f"], "a delay keeps floats")[0]
+        self.block.code.append(Construct("store", [index, value], [], array))

@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 
 from .recorder import Array, Cell
-from .values import TraceError, bits, from_bits, here, is_value, recorder, where
+from .values import TraceError, here, is_value, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
-STATUS_NAMES = (
-    "running",
-    "done",
-    "stopped",
-    "non-finite",
-    "singular pivot",
-    "solver failed",
-    "step too small",
-)
+STATUS_NAMES = "running, done, stopped, non-finite, singular pivot, solver failed, step too small".split(", ")
 
 
 def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
@@ -51,7 +43,7 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
     """compute(), or what it gave before for the same x in reach of this block."""
-    return recorder().shared((name, x.serial), compute)
+    return recorder().shared((name, x.serial), x.level, compute)
 
 
 def rule(result: Any, name: str, *args: Any) -> Any:
@@ -112,32 +104,6 @@ def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:
     code.value = where(first, status, code.value)
 
 
-def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
-    """The value this call was given `steps` steps ago (at most `at_most`); `start` before that."""
-    size = 1 << int(at_most).bit_length()
-    ring = recorder().ring(name, size, start)
-    past = ring.load((step - steps) & (size - 1))
-    recorder().store(ring, step & (size - 1), value)
-    if not is_value(steps):
-        return past if steps else value
-    return where(steps > 0, past, value)
-
-
 def shared_max(x: Any) -> Any:
     """The largest x of all running lanes if the run shares its steps, else x itself."""
     return recorder().operation("shared_max", [x], "f") if is_value(x) else x
-
-
-_GOLDEN, _MIX = -7046029254386353131, (-4658895280553007687, -7723592293110705685)
-
-
-def _mix(i: Any) -> Any:
-    i = (i ^ (i >> 30)) * _MIX[0]
-    i = (i ^ (i >> 27)) * _MIX[1]
-    return i ^ (i >> 31)
-
-
-def random(seed: Any, run: Any, step: Any, draw: int = 0) -> Any:
-    """A uniform number in (0, 1) that depends on nothing but seed, run, step and draw (SplitMix64 hash)."""
-    key = _mix(_mix(seed * _GOLDEN + draw) + run * _GOLDEN)
-    return from_bits((_mix(key + step * _GOLDEN) >> 12) | bits(1.0)) - (1.0 - 2.0**-53)

@@ -11,12 +11,11 @@ import math
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
-Number = int | float | bool
 
 
 class TraceError(TypeError):
@@ -72,22 +71,11 @@ OPERATIONS: dict[str, Operation] = {
     "iselect": Operation("mii", "i", np.where, "select {M} {0}, {I} {1}, {I} {2}"),
     "mselect": Operation("mmm", "m", np.where, "select {M} {0}, {M} {1}, {M} {2}"),
 }
-SPELLING = {  # what an operator records, by kind
-    "+": {"f": "add", "i": "iadd"},
-    "-": {"f": "sub", "i": "isub"},
-    "*": {"f": "mul", "i": "imul"},
-    "/": {"f": "div"},
-    "<": {"f": "lt", "i": "ilt"},
-    "<=": {"f": "le", "i": "ile"},
-    "==": {"f": "eq", "i": "ieq"},
-    "!=": {"f": "ne", "i": "ine", "m": "xor"},
-    "&": {"i": "iand", "m": "and"},
-    "|": {"i": "ior", "m": "or"},
-    "^": {"i": "ixor", "m": "xor"},
-    "<<": {"i": "ishl"},
-    ">>": {"i": "ishr"},
-}
-CONVERT = {"f": float, "i": int, "m": bool}
+SPELLING = {"+": "add", "-": "sub", "*": "mul", "/": "div", "<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
+SPELLING |= {"&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+UFUNCS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
+DTYPES: dict[str, Any] = {"f": np.float64, "i": np.int64, "m": np.bool_}
+NUMBERS = (int, float, bool, np.number, np.bool_)
 KIND_NAMES = {"f": "a float", "i": "an integer", "m": "a mask"}
 active = threading.local()
 
@@ -101,10 +89,10 @@ def recorder() -> Any:
 
 
 def here() -> str:
-    """File, line and source of the caller's text outside the engine."""
-    frame = sys._getframe(1)
-    engine = str(Path(__file__).parent)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(engine):
+    """File, line and source of the caller's text outside the engine and the numerics."""
+    frame, package = sys._getframe(1), Path(__file__).parent.parent
+    ours = str(package / "engine"), str(package / "numerics")
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
         frame = frame.f_back
     name, line = frame.f_code.co_filename, frame.f_lineno
     return f"{name}:{line}: `{linecache.getline(name, line).strip()}`"
@@ -123,7 +111,7 @@ def kind_of(*xs: Any) -> str:
     return "m" if all(isinstance(x, bool | np.bool_) for x in xs) else "f"
 
 
-def constant(x: Any, kind: str) -> Number:
+def constant(x: Any, kind: str) -> float | int | bool:
     """A Python number of the given kind, or an error that says what does not fit."""
     if kind == "m" and isinstance(x, bool | np.bool_):
         return bool(x)
@@ -147,126 +135,105 @@ def operate(name: str, *args: Any) -> Any:
         clean.append(x)
     if not any(isinstance(x, Value) for x in clean):
         with np.errstate(all="ignore"):
-            return CONVERT[op.gives](compute(name, clean))
+            return compute(name, clean).item()
     folded = fold(name, *clean)
     return recorder().operation(name, clean, op.gives) if folded is None else folded
 
 
 def compute(name: str, numbers: list[Any]) -> Any:
     """One operation on numbers, with numpy's float64 and 64-bit integers."""
-    wide = {"f": np.float64, "i": np.int64, "m": np.bool_}
     op = OPERATIONS[name]
-    return wide[op.gives](op.eager(*(wide[k](x) for k, x in zip(op.takes, numbers, strict=True))))
+    return DTYPES[op.gives](op.eager(*(DTYPES[k](x) for k, x in zip(op.takes, numbers, strict=True))))
 
 
 def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
     """What an operation with a structural 0, 1 or negation simplifies to, or None."""
-    va, vb = isinstance(a, Value), isinstance(b, Value)
-    if name == "add":
-        if not va and a == 0:
-            return b
-        if not vb and b == 0:
+    known_a, known_b = not isinstance(a, Value), not isinstance(b, Value)
+    minus_a, minus_b = (x.args[0] if isinstance(x, Value) and x.op == "neg" else None for x in (a, b))
+    if name == "add" and (known_a or known_b) and (a if known_a else b) == 0:
+        return b if known_a else a
+    if name == "add" and (minus_a is not None or minus_b is not None):
+        return operate("sub", b, minus_a) if minus_b is None else operate("sub", a, minus_b)
+    if name == "sub":
+        if known_b and b == 0:
             return a
-        if vb and b.op == "neg":
-            return operate("sub", a, b.args[0])
-        if va and a.op == "neg":
-            return operate("sub", b, a.args[0])
-    elif name == "sub":
-        if not vb and b == 0:
-            return a
-        if not va and a == 0:
+        if known_a and a == 0:
             return operate("neg", b)
-        if vb and b.op == "neg":
-            return operate("add", a, b.args[0])
-    elif name == "mul":
-        for x, y in ((a, b), (b, a)):
+        return None if minus_b is None else operate("add", a, minus_b)
+    if name == "mul":
+        for x, y, minus in ((a, b, minus_a), (b, a, minus_b)):
             if not isinstance(x, Value) and x in (0, 1, -1):
                 return 0.0 if x == 0 else y if x == 1 else operate("neg", y)
-            if isinstance(x, Value) and x.op == "neg":
-                return operate("neg", operate("mul", x.args[0], y))
-    elif name == "div":
-        if not va and a == 0:
+            if minus is not None:
+                return operate("neg", operate("mul", minus, y))
+    if name == "div":
+        if known_a and a == 0:
             return 0.0
-        if not vb and math.frexp(b)[0] in (0.5, -0.5) and 1e-300 < abs(b) < 1e300:
-            return operate("mul", a, 1 / b)
-        if va and a.op == "neg":
-            return operate("neg", operate("div", a.args[0], b))
-    elif name == "neg":
-        return a.args[0] if a.op == "neg" else None
-    elif name in ("and", "or"):
-        for x, y in ((a, b), (b, a)):
-            if not isinstance(x, Value):
-                return y if x == (name == "and") else x
-    elif name == "xor":
-        for x, y in ((a, b), (b, a)):
-            if x is False:
-                return y
-            if x is True and y.op == "xor" and y.args[1] is True:
-                return y.args[0]
-        if not va:
-            return recorder().operation("xor", [b, a], "m")
-    elif name.endswith("select"):
-        if not va:
-            return b if a else c
-        return b if b is c else None
+        if known_b and math.frexp(b)[0] in (0.5, -0.5) and 1e-300 < abs(b) < 1e300:
+            return operate("mul", a, 1 / b)  # exact
+        return None if minus_a is None else operate("neg", operate("div", minus_a, b))
+    if name == "neg":
+        return minus_a
+    if name in ("and", "or") and (known_a or known_b):
+        x, y = (a, b) if known_a else (b, a)
+        return y if x == (name == "and") else x
+    if name == "xor" and (known_a or known_b):
+        x, y = (a, b) if known_a else (b, a)
+        if not x:
+            return y
+        return y.args[0] if y.op == "xor" and y.args[1] is True else recorder().operation("xor", [y, x], "m")
+    if name.endswith("select"):
+        return (b if a else c) if known_a else b if b is c else None
     return None
 
 
 def _operator(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(a: Any, b: Any) -> Any:
-        if not isinstance(b, Value | int | float | bool | np.number | np.bool_):
-            return NotImplemented
-        return apply(symbol, a, b)
+        return apply(symbol, a, b) if isinstance(b, (Value, *NUMBERS)) else NotImplemented
 
     def backward(a: Any, b: Any) -> Any:
-        if not isinstance(b, int | float | bool | np.number | np.bool_):
-            return NotImplemented
-        return apply(symbol, b, a)
+        return apply(symbol, b, a) if isinstance(b, (Value, *NUMBERS)) else NotImplemented
 
     return forward, backward
 
 
 def apply(symbol: str, a: Any, b: Any) -> Any:
     """Record the operator `symbol` in the spelling of its operands' kind."""
-    name = SPELLING[symbol].get(kind_of(a, b))
-    if name is None:
-        raise TraceError(f"{here()}: `{symbol}` does not work on {KIND_NAMES[kind_of(a, b)]}")
+    kind = kind_of(a, b)
+    if kind == "m" and symbol in ("==", "!="):
+        return operate("xor", operate("xor", a, b), symbol == "==")
+    name = ("i" if kind == "i" else "") + SPELLING[symbol]
+    if name not in OPERATIONS or OPERATIONS[name].takes[0] != kind:
+        raise TraceError(f"{here()}: `{symbol}` does not work on {KIND_NAMES[kind]}")
     return operate(name, a, b)
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Value:
     """A scalar of a trace: made by an operation, usable in the next one."""
 
-    __slots__ = ("args", "block", "kind", "level", "number", "op", "rule", "serial")
-
-    def __init__(self, op: str, args: tuple[Any, ...], kind: str, level: int, block: Any, serial: int) -> None:
-        self.op, self.args, self.kind, self.level, self.block, self.serial = op, args, kind, level, block, serial
-        self.number: Any = None  # the value itself when eager
-        self.rule: Any = None  # (name, arguments) when a derivative rule replaces the chain rule
+    op: str
+    args: tuple[Any, ...]
+    kind: str
+    level: int  # 0 if it depends on parameters only
+    block: Any
+    serial: int
+    number: Any = None  # the value itself when eager
+    rule: Any = None  # (name, arguments) when a derivative rule replaces the chain rule
 
     __hash__ = object.__hash__
     __add__, __radd__ = _operator("+")
     __sub__, __rsub__ = _operator("-")
     __mul__, __rmul__ = _operator("*")
     __truediv__, __rtruediv__ = _operator("/")
-    __lt__, __le__ = _operator("<")[0], _operator("<=")[0]
+    __lt__, __gt__ = _operator("<")
+    __le__, __ge__ = _operator("<=")
+    __eq__, __ne__ = _operator("==")[0], _operator("!=")[0]  # type: ignore[assignment]
     __and__, __rand__ = _operator("&")
     __or__, __ror__ = _operator("|")
     __xor__, __rxor__ = _operator("^")
     __lshift__, __rlshift__ = _operator("<<")
     __rshift__, __rrshift__ = _operator(">>")
-
-    def __gt__(self, other: Any) -> Any:
-        return apply("<", other, self)
-
-    def __ge__(self, other: Any) -> Any:
-        return apply("<=", other, self)
-
-    def __eq__(self, other: Any) -> Any:
-        return apply("==", self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return apply("!=", self, other)
 
     def __neg__(self) -> Any:
         return operate("neg", self) if self.kind == "f" else apply("-", 0, self)
@@ -284,12 +251,12 @@ class Value:
         return operate("round", self)
 
     def __pow__(self, exponent: Any) -> Any:
-        from .functions import pow
+        from . import pow
 
         return pow(self, exponent)
 
     def __rpow__(self, base: Any) -> Any:
-        from .functions import pow
+        from . import pow
 
         return pow(base, self)
 
@@ -297,15 +264,13 @@ class Value:
         return f"<{self.op} {self.kind}{self.serial}>" if self.number is None else repr(self.number)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        names = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
-        if ufunc.__name__ in names and len(inputs) == 2 and all(np.ndim(x) == 0 for x in inputs):
-            return apply(names[ufunc.__name__], *inputs)
-        if ufunc.__name__ in ("greater", "greater_equal"):
-            return apply("<" if ufunc.__name__ == "greater" else "<=", inputs[1], inputs[0])
-        raise TraceError(
-            f"{here()}: numpy.{ufunc.__name__} cannot take a recorded value; write {ufunc.__name__} "
-            "from jointplay.engine (sqrt, sin, where, minimum, ...) on scalars"
-        )
+        name = ufunc.__name__
+        if name.startswith("greater"):
+            name, inputs = name.replace("greater", "less"), inputs[::-1]
+        if name in UFUNCS and all(isinstance(x, (Value, *NUMBERS)) for x in inputs):
+            return apply(UFUNCS[name], *inputs)
+        remedy = "write sqrt, sin, where, ... of jointplay.engine, on scalars"
+        raise TraceError(f"{here()}: numpy.{ufunc.__name__} cannot take a recorded value; {remedy}")
 
     def _known(self, what: str, remedy: str) -> Any:
         if self.number is None:
@@ -345,16 +310,12 @@ def where(mask: Any, a: Any, b: Any) -> Any:
 
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two; NaN if either is NaN."""
-    if not isinstance(b, Value):
-        return where(b < a, b, a)
-    return where((a < b) | (a != a), a, b)
+    return where((a < b) | (a != a), a, b) if isinstance(b, Value) else where(b < a, b, a)
 
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two; NaN if either is NaN."""
-    if not isinstance(b, Value):
-        return where(b > a, b, a)
-    return where((a > b) | (a != a), a, b)
+    return where((a > b) | (a != a), a, b) if isinstance(b, Value) else where(b > a, b, a)
 
 
 def sign(x: Any) -> Any:
@@ -385,6 +346,7 @@ def integer(x: Any) -> Any:
     return operate("isub", bits(operate("add", x, _MAGIC)), bits(_MAGIC))
 
 
-def kind_dtype(kind: str) -> Any:
-    """The numpy type of a kind."""
-    return {"f": np.float64, "i": np.int64, "m": np.bool_}[kind]
+def as_float(x: Any) -> Any:
+    """A value of any kind as a float: integers as they are, masks as 1 and 0."""
+    kind = kind_of(x)
+    return x if kind == "f" else number(x) if kind == "i" else where(x, 1.0, 0.0)

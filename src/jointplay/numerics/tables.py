@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array
-from .values import floor, integer, where
+from ..engine.recorder import Array
+from ..engine.values import floor, integer, where
 
 ENDS = ("clamped", "held", "periodic")
 _ROW = 5  # knot, then the coefficients of 1, d, d^2, d^3 with d = x - knot
@@ -33,7 +33,9 @@ class Table:
         slopes = abs(c[2, 0]), abs(np.polyval(np.polyder(c[:, -1]), width[-1]))
         scale = np.ptp(c[3]) / np.ptp(x) if len(x) > 2 else abs(last - c[3, 0]) / width[0]
         if ends == "clamped" and max(slopes) > 1e-9 * scale:
-            raise ValueError(f"table: clamped ends need slope 0, got {max(slopes):g}; use ends='held' or clamp the spline")
+            raise ValueError(
+                f"table: clamped ends need slope 0, got {max(slopes):g}; use ends='held' or clamp the spline"
+            )
         if ends == "periodic" and abs(last - c[3, 0]) > 1e-9 * max(np.ptp(c[3]), abs(last)):
             raise ValueError(f"table: periodic ends need equal end values, got {c[3, 0]:g} and {last:g}")
         self.ends, self.size = ends, len(x) - 1

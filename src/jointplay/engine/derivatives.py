@@ -1,21 +1,20 @@
-"""Forward differentiation of recorded values, giving more recorded values; and Newton's method on top of it."""
+"""Forward differentiation of recorded values, giving more recorded values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .functions import PARTIALS
-from .linalg import Matrix, linear_solve
-from .recorder import Block, Construct, outer_values, sequence
-from .text import loop
-from .values import TraceError, Value, here, maximum, recorder, where
+from .recorder import Block, Construct, outer_values
+from .values import TraceError, Value, here, recorder, where
 
 Tangent = dict[int, Any]  # direction -> derivative; missing means zero
+PARTIALS: dict[str, Callable[..., Any]] = {}  # rules of functions: name -> partial derivatives of its arguments
+RULES: dict[str, Callable[..., Tangent]] = {}  # rules that need more than partial derivatives
 FLAT = frozenset("floor round lt le eq ne and or xor load formal input".split())
 
 
-def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> Matrix:
+def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]:
     """The matrix of derivatives of the outputs (rows) with respect to the inputs, taken as independent."""
     known: dict[int, Tangent] = {x.serial: {j: 1.0} for j, x in enumerate(inputs) if isinstance(x, Value)}
     rows = tangents(outputs, known, len(inputs))
@@ -44,7 +43,7 @@ def tangents(outputs: Sequence[Any], known: dict[int, Tangent], width: int) -> l
 def sources(v: Value) -> list[Any]:
     """What a value's derivative may depend on."""
     if v.rule is not None:
-        return [] if v.rule[0] == "solve" else list(v.rule[1])
+        return [] if v.rule[0] in RULES else list(v.rule[1])
     if v.op != "out":
         return [] if v.op in FLAT else list(v.args)
     made = v.args[0]
@@ -70,8 +69,8 @@ def tangent(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
         return known.get(x.serial, {}) if isinstance(x, Value) else {}
 
     if v.rule is not None:
-        if v.rule[0] == "solve":
-            return through_solve(v, known, width)
+        if v.rule[0] in RULES:
+            return RULES[v.rule[0]](v, known, width)
         if not any(of(a) for a in v.rule[1]):
             return {}
         return combine(*zip(PARTIALS[v.rule[0]](*v.rule[1]), map(of, v.rule[1]), strict=True))
@@ -135,38 +134,3 @@ def nothing(d: Value) -> bool:
     """True for a branch result that is zero on both sides."""
     ends = d.args[1:] if d.op == "fselect" else [b.ends[d.args[1]] for b in d.args[0].blocks]
     return all(not isinstance(e, Value) and e == 0 for e in ends)
-
-
-def solve(residual: Callable[..., Any], guess: Any, iterations: int = 3) -> tuple[Any, Any]:
-    """Root of residual(*x) by a fixed number of Newton steps from a guess; gives x and the largest |residual|.
-
-    Its derivative follows from the implicit function theorem, not from the iteration.
-    """
-    rec = recorder()
-    start, shape = sequence(guess)
-
-    def newton(*x: Any) -> tuple[list[Any], bool]:
-        values, _ = sequence(residual(*x))
-        step = linear_solve(derivative(values, x), values)
-        return [a - b for a, b in zip(x, step, strict=True)], True
-
-    roots, _ = loop(start, newton, iterations)
-    left = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in sequence(residual(*roots))[0]]
-    if len(left) != len(roots):
-        raise TraceError(f"{here()}: solve has {len(roots)} unknowns and {len(left)} residuals")
-    worst = abs(left[0])
-    for r in left[1:]:
-        worst = maximum(worst, abs(r))
-    return shape([rec.opaque(x, "f", ("solve", (*roots, *left), i)) for i, x in enumerate(roots)]), worst
-
-
-def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
-    """The implicit function theorem: J dx = -dr with the unknowns held."""
-    _, args, place = v.rule
-    roots, left = args[: len(args) // 2], args[len(args) // 2 :]
-    held = tangents(left, {**known, **{x.serial: {} for x in roots}}, width)
-    jacobian = derivative(left, roots)
-    result: Tangent = {}
-    for j in sorted({j for t in held for j in t}):
-        result[j] = linear_solve(jacobian, [-t.get(j, 0.0) for t in held])[place]
-    return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .values import is_value, minimum, sqrt, where
+from ..engine.values import is_value, minimum, sqrt, where
 
 Matrix = list[list[Any]]
 
@@ -124,6 +124,11 @@ class Pair:
     def __init__(self, x: Any, y: Any = 0) -> None:
         self.x, self.y = x, y
 
+    @property
+    def parts(self) -> tuple[Any, Any]:
+        """Both components."""
+        return self.x, self.y
+
     def __add__(self, other: Pair) -> Pair:
         return Pair(self.x + other.x, self.y + other.y)
 
@@ -159,5 +164,3 @@ class Pair:
     def cross(self, other: Pair) -> Any:
         """The component of the vector product out of the plane."""
         return self.x * other.y - self.y * other.x
-
-

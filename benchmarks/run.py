@@ -1,0 +1,168 @@
+"""Measures the engine and prints a table: `python benchmarks/run.py [--only NAME ...]`.
+
+What is compared runs by turns, and of each the least CPU time counts: on a shared machine ratios mean
+something, single times do not.  A benchmark is a function that returns {key: number}; the numbers of a run go
+to benchmarks/latest.json.  A bar is a ratio or a time to stay below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crank_rocker import crank_rocker
+
+from jointplay.engine import Native
+from jointplay.run import Run
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build"
+STEPS = 1_000_000  # of 1e-5 s: the ten seconds over which the tracking error is known
+ROUNDS = 9
+EXPECTED_ERROR = 4.026  # degrees: any other number means that it is not the same step
+
+Results = dict[str, float | None]
+
+
+def crank_rocker_speed() -> Results:
+    """Nanoseconds per step and simulation, beside a step written by hand."""
+    program, hand = crank_rocker(), compiled("crank_rocker.cpp")
+    runs = {
+        "engine_ns": Run(program, eager=False),
+        "engine_lane_ns": Run(program, eager=False, lanes=4),
+        "engine_eight_lane_ns": Run(program, eager=False, lanes=8),
+        "engine_nofma_ns": Run(program, eager=False, fma=False),
+    }
+    seen: dict[str, list[float]] = {"engine_hand_ns": [], **{key: [] for key in runs}}
+    for _ in range(ROUNDS):
+        if hand is not None:
+            report = json.loads(output([str(hand), "2"]))
+            check("the hand-written step", report["max_error_deg"])
+            seen["engine_hand_ns"].append(report["ns"])
+        for key, run in runs.items():
+            for lane in range(run.lanes):
+                run.start(lane, {"J2.clearance": 3e-3 + 5e-4 * lane})
+            begin = time.thread_time()
+            run.advance(STEPS)
+            seen[key].append((time.thread_time() - begin) * 1e9 / STEPS / run.lanes)
+            check(key, float(np.degrees(run["tracking_error"][0])))
+    return {key: min(times, default=None) for key, times in seen.items()}
+
+
+def compile_time() -> Results:
+    """Milliseconds from the text to machine code ready to run: new, and from the cache."""
+
+    def build() -> float:
+        begin = time.perf_counter()
+        Native(crank_rocker())
+        return (time.perf_counter() - begin) * 1e3
+
+    new, cached = [], []
+    for _ in range(5):
+        with empty_cache():
+            new.append(build())
+            cached.append(build())
+    return {"engine_compile_ms": min(new), "engine_cached_ms": min(cached)}
+
+
+def start_up() -> Results:
+    """Seconds from start to the first step of the demo, from the cache (wall); to import jointplay (CPU)."""
+    demo = (HERE.parent / "examples" / "01_bouncing_journal.py").read_text(encoding="utf-8")
+    text, _, _ = demo.replace("import matplotlib.pyplot as plt\n", "").partition("run.advance()")
+    first_step = text + "assert run.advance(1) == 1"
+    imported = "import jointplay, time; print(time.process_time())"
+
+    def wall() -> float:
+        begin = time.perf_counter()
+        output([sys.executable, "-c", first_step])
+        return time.perf_counter() - begin
+
+    with empty_cache():
+        wall()  # fills the cache and writes the bytecode
+        return {
+            "process_start_to_first_step_s": min(wall() for _ in range(5)),
+            "import_jointplay_cpu_s": min(float(output([sys.executable, "-c", imported])) for _ in range(5)),
+        }
+
+
+BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, start_up]
+BARS: list[tuple[str, Callable[[Any], float], float]] = [
+    ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
+    ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
+    ("compile, ms", lambda r: r["engine_compile_ms"], 150.0),
+    ("from the cache, ms", lambda r: r["engine_cached_ms"], 40.0),
+]
+
+
+def check(what: str, error: float) -> None:
+    """Stop if something fast is wrong."""
+    if abs(error - EXPECTED_ERROR) > 1e-3:
+        raise SystemExit(f"{what}: largest tracking error {error:.5f} degrees, expected {EXPECTED_ERROR}")
+
+
+def compiled(source: str) -> Path | None:
+    """A C++ program of this folder, compiled anew; None where there is no g++."""
+    if shutil.which("g++") is None:
+        return None
+    BUILD.mkdir(exist_ok=True)
+    program = BUILD / Path(source).stem
+    output(["g++", "-O3", "-march=native", "-ffast-math", "-o", str(program), str(HERE / source)])
+    return program
+
+
+def output(command: list[str]) -> str:
+    """What a command prints, run as a user would: free to write bytecode, not forced to be eager."""
+    unwanted = ("PYTHONDONTWRITEBYTECODE", "JOINTPLAY_EAGER")
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+@contextlib.contextmanager
+def empty_cache() -> Iterator[None]:
+    """An empty folder for machine code, for this process and those it starts."""
+    before = os.environ.get("JOINTPLAY_CACHE_DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["JOINTPLAY_CACHE_DIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["JOINTPLAY_CACHE_DIR"]
+            if before is not None:
+                os.environ["JOINTPLAY_CACHE_DIR"] = before
+
+
+def main() -> None:
+    """Run the chosen benchmarks, print and write what they found."""
+    names = [benchmark.__name__ for benchmark in BENCHMARKS]
+    parser = argparse.ArgumentParser(description="Measure jointplay.")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=str(names))
+    chosen = parser.parse_args().only
+    results: Results = {}
+    for benchmark in BENCHMARKS:
+        if benchmark.__name__ in chosen:
+            results |= benchmark()
+    for key, value in results.items():
+        print(f"{key:<32}{'-' if value is None else f'{value:.4g}':>10}")
+    print()
+    for name, measure, bar in BARS:
+        try:
+            ratio = measure(results)
+        except (KeyError, TypeError):  # not chosen, or no g++
+            continue
+        print(f"{name:<40}{ratio:8.3g}   bar {bar:<6g}{'reached' if ratio <= bar else 'not reached'}")
+    (HERE / "latest.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Signals of sampled systems: delays and random numbers, both keyed to the absolute step number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.values import bits, from_bits, is_value, recorder, where
+
+
+def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
+    """The value this call was given `steps` steps ago (at most `at_most`); `start` before that."""
+    size = 1 << int(at_most).bit_length()
+    ring = recorder().ring(name, size, start)
+    past = ring.load((step - steps) & (size - 1))
+    recorder().store(ring, step & (size - 1), value)
+    if not is_value(steps):
+        return past if steps else value
+    return where(steps > 0, past, value)
+
+
+_GOLDEN, _MIX = -7046029254386353131, (-4658895280553007687, -7723592293110705685)
+
+
+def _mix(i: Any) -> Any:
+    i = (i ^ (i >> 30)) * _MIX[0]
+    i = (i ^ (i >> 27)) * _MIX[1]
+    return i ^ (i >> 31)
+
+
+def random(seed: Any, run: Any, step: Any, draw: int = 0) -> Any:
+    """A uniform number in (0, 1) that depends on nothing but seed, run, step and draw (SplitMix64 hash)."""
+    key = _mix(_mix(seed * _GOLDEN + draw) + run * _GOLDEN)
+    return from_bits((_mix(key + step * _GOLDEN) >> 12) | bits(1.0)) - (1.0 - 2.0**-53)

@@ -1,0 +1,1 @@
+"""The fast tests; a package so that they can share `tests.helpers`."""
