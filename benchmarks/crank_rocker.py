@@ -141,7 +141,7 @@ def step(s: Any, p: Any, audit: bool = False) -> dict[str, Any]:
         jump = [X[0][i] * pn + X[1][i] * pt for i in n]
         end = sum((columns[i] * (h * 0.5 * jump[i]) for i in n), away)
         inside = clearance - abs(end)
-        push = where(inside < 0, -inside / W[0][0], 0.0)
+        push = branch(inside < 0, lambda: -inside / W[0][0], lambda: 0.0)
         change = [h * 0.5 * jump[i] + X[0][i] * push for i in n]
         turned = [rotated(z[i], change[i], small=True) for i in n]
         return [q[i] + change[i] for i in n] + [free[i] + jump[i] for i in n] + flat(turned)

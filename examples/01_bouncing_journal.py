@@ -25,7 +25,7 @@ def step(s, p):
 
 parameters = dict(h=1e-6, gravity=9.81, clearance=1e-3, restitution=0.9, until=0.25, every=50)
 run = Run(trace(step, dict(x=-7e-4, y=2e-4, vx=0.12, vy=0.0), parameters))
-run.advance()
+run.advance(expect=250_000)
 hits, path = run.rows("impacts"), run.rows("samples")
 print(f"{run.explain()}: {len(hits['t'])} impacts, the first at {1e3 * hits['t'][0]:.3f} ms, the hardest at")
 print(f"{run['hardest'][0]:.4f} m/s after {run['hardest.time'][0]:.4f} s; {run['energy lost'][0]:.6f} J per kg lost")

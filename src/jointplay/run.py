@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Run:
         rows: int = 4096,
     ) -> None:
         self.program, self.lanes = program, lanes
+        self.asked = eager is None  # by the environment, if at all
         self.eager = wants_eager() if eager is None else eager
         self.places = layout(program)
         self.state_words = np.zeros((sum(s.size for s in program.slots), lanes), np.int64)
@@ -120,21 +122,22 @@ class Run:
         return {c: data[:, i] for i, c in enumerate(columns)}
 
     # -- going on
-    def advance(self, steps: int | None = None, *, until: Callable[[], bool] | None = None) -> int:
-        """Take steps until every lane has ended, the number is reached, stop() or until(); gives how many."""
+    def advance(self, steps: int | None = None, *, expect: int | None = None) -> int:
+        """Take steps until every lane has ended, the number is reached or stop(); gives how many were taken.
+
+        `expect` says how many steps are likely, for the time that an eager run announces.
+        """
         taken = 0
         while (steps is None or taken < steps) and self.running and not self.stop_word[0]:
             left = self.chunk if steps is None else min(self.chunk, steps - taken)
             begin = time.perf_counter()
-            done = self.eager_steps(left) if self.eager else self.native_steps(left)
+            done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
             spent = time.perf_counter() - begin
             taken += done
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
                 self.chunk *= 2
             elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
                 self.chunk //= 2
-            if until is not None and until():
-                break
         self.steps_taken += taken
         return taken
 
@@ -162,30 +165,34 @@ class Run:
             counts[:] = 0
         return int(self.control[0])
 
-    def eager_steps(self, steps: int) -> int:
+    def eager_steps(self, steps: int, expect: int | None) -> int:
         """The same steps, computed at once in Python."""
         most = 0
         with np.errstate(all="ignore"):
             for lane in range(self.lanes):
                 taken = 0
                 while taken < steps and self["status"][lane] == RUNNING and not self.stop_word[0]:
+                    begin = time.perf_counter()
                     self.eager_step(lane)
                     taken += 1
+                    if self.asked:
+                        announce(time.perf_counter() - begin, self.lanes, expect)
+                        self.asked = False
                 most = max(most, taken)
         return most
 
     def eager_step(self, lane: int) -> EagerRecorder:
         """One step of one lane in Python; gives the recorder for a look at what happened."""
         program = self.program
-        kinds = {s.name: s.kind for s in (*program.slots, *program.parameters)}
+        kinds = {s.name: s.kind for s in program.slots}
         index = {s.name: i for i, s in enumerate(program.parameters)}
 
         def known(where: str, name: str) -> Any:
             if where == "parameter":
-                word = self.parameter_words[index[name], lane]
+                word, kind = self.parameter_words[index[name], lane], program.parameters[index[name]].kind
             else:
-                word = self.state_words[self.places[name], lane]
-            return word.view(np.float64) if kinds[name] == "f" else word
+                word, kind = self.state_words[self.places[name], lane], kinds[name]
+            return word.view(np.float64) if kind == "f" else word
 
         rings = {
             s.name: self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64)
@@ -194,6 +201,7 @@ class Run:
         }
         arrays = {n: a[:, lane] for n, a in self.arrays.items()}
         rec = EagerRecorder(known, arrays | rings, program.record)
+        rec.cells = {c.name: c for c in program.slots if c.name not in program.state and c.size == 1}
         ends = run_text(rec, program)
         numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
         for name, number in numbers.items():
@@ -233,6 +241,8 @@ def pick(given: Mapping[str, Any] | None, lane: int, lanes: int) -> dict[str, An
 def encode(kind: str, x: Any, name: str) -> np.int64:
     """A number as the 64-bit word of its kind."""
     number = DTYPES[kind](x)
+    if kind == "i" and number != x:
+        raise ValueError(f"{name!r} is a whole number, got {x!r}")
     return number.view(np.int64) if kind == "f" else np.int64(number)
 
 
@@ -258,6 +268,12 @@ def contents(name: str, array: Any, given: Any) -> np.ndarray:
             f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again"
         )
     return data
+
+
+def announce(seconds: float, lanes: int, expect: int | None) -> None:
+    """Say how long an eager run will take."""
+    total = f"; {expect:,} steps of {lanes} lane(s) take about {seconds * expect * lanes:.0f} s" if expect else ""
+    print(f"eager: {1e3 * seconds:.1f} ms per step{total}", file=sys.stderr)
 
 
 def wants_eager() -> bool:

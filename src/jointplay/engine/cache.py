@@ -23,9 +23,10 @@ def directory() -> Path:
 def limit() -> int:
     """Most bytes kept: JOINTPLAY_CACHE_MB megabytes, 200 unless said otherwise."""
     given = os.environ.get("JOINTPLAY_CACHE_MB", "200")
-    if not given.replace(".", "", 1).isdigit():
-        raise ValueError(f"JOINTPLAY_CACHE_MB must be a number of megabytes, got {given!r}")
-    return int(float(given) * 1e6)
+    try:
+        return int(float(given) * 1e6)
+    except (ValueError, OverflowError):
+        raise ValueError(f"JOINTPLAY_CACHE_MB must be a number of megabytes, got {given!r}") from None
 
 
 def entries() -> list[Path]:

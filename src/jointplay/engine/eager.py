@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Recorder, sequence
+from .recorder import Array, Recorder, key_of, sequence
 from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 
 
@@ -29,7 +29,10 @@ class EagerRecorder(Recorder):
 
     def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
         """Compute one operation."""
-        value = self.new(op, args, kind)
+        key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
+        if op != "load" and key in self.step.memo:
+            return self.step.memo[key]
+        value = self.step.memo[key] = self.new(op, args, kind)
         value.rule = rule
         given = [a.number if isinstance(a, Value) else a for a in args]
         if op in OPERATIONS:

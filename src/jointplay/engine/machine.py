@@ -206,8 +206,9 @@ class Assembler:
         for label, after, block in zip((then, other), (other, join), made.blocks, strict=True):
             before = self.label
             if self.lanes > 1:
+                active = self.literal(True, "m") if made.about == "all lanes" else outer
                 taken = mask if label == then else self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
-                self.active = self.both(outer, taken)
+                self.active = self.both(active, taken)
                 label, after = f"{label}.side", f"{after}.next"
                 self.lines.append(f"  br i1 {self.any(self.active)}, label %{label}, label %{after}")
             self.start(label)
@@ -250,7 +251,7 @@ class Assembler:
             new = [self.say(f"select {self.M} {live}, {t} {x}, {t} {old}") for t, x, old in rows]
             more = self.both(live, more)
         following = self.say(f"add i64 %{head}.count, 1")
-        go = self.say(f"icmp slt i64 {following}, {made.about}")
+        go = self.say(f"icmp slt i64 {following}, {1 if again is False else made.about}")
         if isinstance(again, Value):
             go = self.say(f"and i1 {go}, {self.any(more)}")
         self.lines.append(f"  br i1 {go}, label %{head}, label %{head}.end")

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -15,7 +16,6 @@ from . import cache
 from .machine import assembly
 from .program import Program
 
-VERSION = "1"  # of the engine: change it when equal programs get other machine code
 LANES = (1, 2, 4, 8)
 _lock = threading.Lock()  # LLVM is entered by one thread at a time
 
@@ -35,8 +35,10 @@ def target() -> Any:
 @functools.cache
 def place() -> str:
     """Everything besides the program that machine code depends on."""
+    texts = [(Path(__file__).parent / f"{name}.py").read_bytes() for name in ("values", "machine", "native")]
+    version = hashlib.sha256(b"".join(texts)).hexdigest()  # of what turns programs into machine code
     host = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
-    return " ".join([VERSION, str(llvm.llvm_version_info), *host])
+    return " ".join([version, str(llvm.llvm_version_info), *host])
 
 
 class Native:

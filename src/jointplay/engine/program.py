@@ -89,6 +89,7 @@ def run_text(rec: Recorder, program: Program) -> dict[str, Any]:
     try:
         slots, given = program.state, program.given
         step = [rec.declare(n, 0, "i") for n in BUILT_IN][0].value
+        rec.reserved = set(slots)
         old = {n: rec.input("state", n, s.kind) for n, s in slots.items()}
         known = {n: rec.input("parameter", n, p.kind) if isinstance(p, Cell) else p for n, p in given.items()}
         new = program.text(Names({**old, "step": step}), Names(known)) or {}
@@ -111,10 +112,10 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
     floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and isinstance(x, Value) and x.kind == "f"]
-    terms = [x for _, x in floats]
-    while len(terms) > 1:  # the sum is finite if and only if (bar overflow) every term is
+    terms = [x - x for x in (rec.opaque(x, "f") for _, x in floats)]  # zero, or NaN for what is not finite
+    while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
-    finite = abs(terms[0]) < np.inf if terms else True
+    finite = terms[0] == 0 if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
     live = rec.input("live", "", "m")
     good = live & (code <= DONE)
@@ -131,6 +132,9 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
         ]
 
     taken = branch(good, lambda: [*after.values(), counter.value + 1, code, detail.value], bad)
+    for v in taken[:1]:
+        if v.op == "out":
+            v.args[0].about = "all lanes"  # those that have ended, too: they keep what they have
     return dict(zip([*before, *BUILT_IN], taken, strict=True))
 
 

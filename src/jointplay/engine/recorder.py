@@ -125,6 +125,7 @@ class Recorder:
         self.count = 0
         self.inputs: dict[tuple[str, str], Value] = {}
         self.cells: dict[str, Cell] = {}
+        self.reserved: set[str] = set()  # names that no cell may have
         self.streams: dict[str, tuple[tuple[str, ...], int]] = {}  # name -> columns, rows per step
         self.rings: dict[str, Cell] = {}
         self.routines: dict[Any, tuple[Block, Any]] = {}
@@ -189,6 +190,7 @@ class Recorder:
     def replay(self, block: Block, formals: list[Any]) -> list[Any]:
         """The ends of a closed block, its operations recorded once more here for other formals."""
         new: dict[int, Any] = dict(zip((f.serial for f in block.formals), formals, strict=True))
+        ruled: list[Value] = []
 
         def moved(xs: Any) -> list[Any]:
             return [new.get(x.serial, x) if isinstance(x, Value) else x for x in xs]
@@ -198,6 +200,8 @@ class Recorder:
                 if isinstance(item, Value):
                     rule = item.rule and (item.rule[0], tuple(moved(item.rule[1])), *item.rule[2:])
                     new[item.serial] = self.operation(item.op, moved(item.args), item.kind, rule)
+                    if rule:
+                        ruled.append(item)
                 elif item.outs:
                     new.update(zip((v.serial for v in item.outs), again(item), strict=True))
             return moved(b.ends)
@@ -217,7 +221,10 @@ class Recorder:
             outs, unfinished = self.loop([self.opaque(x, f.kind) for x, f in starts], body, item.about)
             return [*outs, unfinished]
 
-        return play(block)
+        ends = play(block)
+        for item in ruled:  # a rule may name values made after its own
+            new[item.serial].rule = (item.rule[0], tuple(moved(item.rule[1])), *item.rule[2:])
+        return ends
 
     @contextmanager
     def enter(self, kind: str, repeats: int = 1) -> Iterator[Block]:
@@ -354,15 +361,17 @@ class Recorder:
     def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
         """The cell of this name, made on its first use."""
         cell = self.cells.setdefault(name, Cell(name, kind, constant(start, kind), checked))
+        if name in self.reserved:
+            raise ValueError(f"memory {name!r} has the name of a state; choose another")
         if (cell.kind, cell.start) != (kind, constant(start, kind)):
             raise ValueError(f"memory {name!r} is declared twice, starting at {cell.start!r} and at {start!r}")
         return cell
 
     def ring(self, name: str, size: int, start: float) -> Array:
         """A ring buffer of the state."""
-        if name in self.rings:
-            raise ValueError(f"ring buffer {name!r} is declared twice")
-        self.rings[name] = Cell(name, "f", float(start), size=size)
+        ring = self.rings.setdefault(name, Cell(name, "f", float(start), size=size))
+        if (ring.size, ring.start) != (size, start):
+            raise ValueError(f"ring buffer {name!r} is declared twice, with other sizes or starts")
         return Array("ring", name, "f", size)
 
     def store(self, array: Array, index: Any, value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .recorder import Array, Cell
-from .values import TraceError, here, is_value, recorder, where
+from .values import TraceError, as_float, floor, here, is_value, number, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
 STATUS_NAMES = "running, done, stopped, non-finite, singular pivot, solver failed, step too small".split(", ")
@@ -90,10 +90,8 @@ def emit(stream: str, **columns: Any) -> None:
 
 def due(name: str, step: Any, interval: Any) -> Any:
     """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
-    following = recorder().declare(f"{name}.next", 0, "i", checked=False)
-    now = step >= following.value
-    following.value = where(now, step + interval, following.value)
-    return now
+    n, k = as_float(interval), number(step)
+    return n * floor(k / n) == k  # exact below 2**51
 
 
 def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:

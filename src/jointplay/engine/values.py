@@ -74,6 +74,7 @@ OPERATIONS: dict[str, Operation] = {
 SPELLING = {"+": "add", "-": "sub", "*": "mul", "/": "div", "<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
 SPELLING |= {"&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
 UFUNCS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
+UFUNCS |= {"equal": "==", "not_equal": "!="}
 DTYPES: dict[str, Any] = {"f": np.float64, "i": np.int64, "m": np.bool_}
 NUMBERS = (int, float, bool, np.number, np.bool_)
 KIND_NAMES = {"f": "a float", "i": "an integer", "m": "a mask"}
@@ -101,6 +102,11 @@ def here() -> str:
 def is_value(x: Any) -> bool:
     """True for recorded or eager values, false for plain Python numbers."""
     return isinstance(x, Value)
+
+
+def is_known(x: Any) -> bool:
+    """True for a plain number that is not NaN."""
+    return not isinstance(x, Value) and x == x
 
 
 def kind_of(*xs: Any) -> str:
@@ -247,7 +253,9 @@ class Value:
     def __abs__(self) -> Any:
         return operate("abs", self)
 
-    def __round__(self, digits: None = None) -> Any:
+    def __round__(self, digits: Any = None) -> Any:
+        if digits is not None:
+            raise TraceError(f"{here()}: round() gives whole numbers here; write round(x * 100) / 100")
         return operate("round", self)
 
     def __pow__(self, exponent: Any) -> Any:
@@ -267,8 +275,9 @@ class Value:
         name = ufunc.__name__
         if name.startswith("greater"):
             name, inputs = name.replace("greater", "less"), inputs[::-1]
-        if name in UFUNCS and all(isinstance(x, (Value, *NUMBERS)) for x in inputs):
-            return apply(UFUNCS[name], *inputs)
+        plain = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in inputs]
+        if name in UFUNCS and all(isinstance(x, (Value, *NUMBERS)) for x in plain):
+            return apply(UFUNCS[name], *plain)
         remedy = "write sqrt, sin, where, ... of jointplay.engine, on scalars"
         raise TraceError(f"{here()}: numpy.{ufunc.__name__} cannot take a recorded value; {remedy}")
 
@@ -310,17 +319,17 @@ def where(mask: Any, a: Any, b: Any) -> Any:
 
 def minimum(a: Any, b: Any) -> Any:
     """The smaller of two; NaN if either is NaN."""
-    return where((a < b) | (a != a), a, b) if isinstance(b, Value) else where(b < a, b, a)
+    return where(b < a, b, a) if is_known(b) else where((a < b) | (a != a), a, b)
 
 
 def maximum(a: Any, b: Any) -> Any:
     """The larger of two; NaN if either is NaN."""
-    return where((a > b) | (a != a), a, b) if isinstance(b, Value) else where(b > a, b, a)
+    return where(b > a, b, a) if is_known(b) else where((a > b) | (a != a), a, b)
 
 
 def sign(x: Any) -> Any:
     """-1, 0 or 1 with the sign of x; NaN stays NaN."""
-    return where(x > 0, 1.0, where(x < 0, -1.0, x))
+    return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
 
 
 def bits(x: Any) -> Any:

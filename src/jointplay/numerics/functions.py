@@ -1,15 +1,13 @@
 """Elementary functions in the engine's own operations: one text for the eager and the compiled runs.
 
-Nothing here calls the C library, and only the rare huge angle takes a branch.  Eager runs round every product
-while compiled ones fuse products into sums, so each step that needs an exact product multiplies factors short
-enough for it to be exact.  The stated errors are the largest measured in either run, in units of the last place.
+Eager runs round every product while compiled ones fuse products into sums, so each step that needs an exact
+product multiplies factors short enough for it to be exact.  The stated errors are the largest measured in
+either run, in units of the last place (ulp).  Plain numbers are folded with `math`.
 """
-
-from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.derivatives import PARTIALS
@@ -30,7 +28,7 @@ COS = (0.0416666666666666, -0.0013888888888874125, 2.4801587289482035e-05, -2.75
 ATAN = (0.3333333333333316, -0.19999999999896934, 0.1428571427048264, -0.11111110092324954,
         0.09090871367724394, -0.07691458126390424, 0.0665449931148696, -0.057701511316754224,
         0.04608013186776378, -0.024650588839023917)
-# exp r = 1 + r + r**2 * EXP(r) for |r| <= ln(2)/2, and log(1 + r) = r - r**2 / 2 + r**3 * LOG(r) for |r| < 0.0095.
+# exp r = 1 + r + r**2 * EXP(r) for |r| <= ln(2)/2; log(1 + r) = r - r**2/2 + r**3 * LOG(r) for |r| < 0.01.
 EXP = (0.5, 0.16666666666666688, 0.041666666666602646, 0.008333333333313793, 0.0013888888927334414,
        0.00019841269905189718, 2.4801508001892924e-05, 2.7557225839999893e-06, 2.7625458231610004e-07,
        2.5115167939476483e-08)
@@ -39,35 +37,45 @@ LOG = (0.3333333333333333, -0.2500000000000172, 0.1999999999995408, -0.166666665
 
 # pi/2 in three pieces; the first two have exact products with counts below 2**15.
 PI_2 = (1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23)
-PI_2_HEAD, PI_2_TAIL = 1.570796325802803, 9.920935796805404e-10  # pi/2 as 26 bits and the rest
-PI_2_HIGH, PI_2_LOW = 1.5707963267948912, 5.390302858158119e-15  # pi/2 and atan(1/2): the high parts
-HALF_HIGH, HALF_LOW = 0.4636476090008159, -9.802774990479674e-15  # add up exactly
+PI_2_HIGH, PI_2_LOW = 1.570796325802803, 9.920935796805404e-10  # the high part has 26 bits
+HALF_HIGH, HALF_LOW = 0.4636476090008159, -9.802774990479674e-15  # atan(1/2); the high parts add up exactly
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # exact products with 11-bit exponents
 
 # 1 / (2*pi) * 2**1160, and from it the 64 bits after the point of 2**(4*i - 1075) / (2*pi) for i from 256.
-TURN = int("28be60db9391054a7f09d5f47d4d377036d8a5664f10e4107f9458eaf7aef1586dc91b8e909374b801924bba827464873f"
-           "877ac72c4a69cfba208d7d4baed1213a671c09ad17df904e64758e60d4ce7d272117e2ef7e4a0ec7fe25fff7816603fbcb"
-           "c462d6829b47db4d9fb3c9f2c26dd3d18fd9a797fa8b5d49eeb1faf97c5ecf41ce7de294a4ba9afed7ec47e3574215", 16)
+TURN = int("28be60db9391054a7f09d5f47d4d377036d8a5664f10e4107f9458eaf7aef1586dc91b8e909374b801924bba827464873"
+           "f877ac72c4a69cfba208d7d4baed1213a671c09ad17df904e64758e60d4ce7d272117e2ef7e4a0ec7fe25fff7816603fbcbc4"
+           "62d6829b47db4d9fb3c9f2c26dd3d18fd9a797fa8b5d49eeb1faf97c5ecf41ce7de294a4ba9afed7ec47e3574215", 16)
 TURNS = constant_table(tuple(((TURN >> 2171 - 4 * i) + 2**63) % 2**64 - 2**63 for i in range(256, 543)))
+
+# For the logarithm in 64 intervals from 0.754 to 1.508: n / 256 is the reciprocal of about the middle, of 1
+# itself in the interval around it; ln(256 / n) is first a multiple of 2**-120, then a high and a low float.
+LOG_FIRST = bits(1.0) - 63 * 2**45
+LOG_N = [round(256 / from_bits(LOG_FIRST + (2 * j + 1 << 45))) for j in range(64)]
+LOG_LN = [sum(((256 - n)**i << 121) // (i * (256 + n)**i) for i in range(1, 60, 2)) for n in LOG_N]
+LOG_ROWS = [(n / 256, (x + 2**77 >> 78) / 2.0**42, ((x + 2**77) % 2**78 - 2**77) / 2.0**120)
+            for n, x in zip(LOG_N, LOG_LN, strict=True)]
+LOG_TABLES = [constant_table(tuple(map(bits, column))) for column in zip(*LOG_ROWS, strict=True)]
+
+# Constant exponents whose powers stay within 2 ulp without a logarithm; -0 and -inf go by sqrt.
+PRODUCTS: dict[float, Callable[[Any], Any]] = {
+    -2: lambda x: 1.0 / x / x, -1.5: lambda x: sqrt(1.0 / x) / x, -1: lambda x: 1.0 / x,
+    -0.5: lambda x: 1.0 / sqrt(x), 0: lambda x: 1.0, 0.5: sqrt, 1: lambda x: x,
+    1.5: lambda x: x * sqrt(x), 2: lambda x: x * x, 2.5: lambda x: x * x * sqrt(x),
+    3: lambda x: x * x * x, 4: lambda x: (x * x) * (x * x)}
 # fmt: on
 
 
-def _elementary(reference: Callable[..., float], partials: Callable[..., Any], name: str = "") -> Any:
-    """Give a function its derivative rule, share its result per argument, fold plain numbers."""
+def _elementary(reference: Callable[..., float], partials: Callable[..., Any]) -> Any:
+    """Give a function its partial derivatives, and let `reference` take it of plain numbers."""
 
     def decorate(compute: Callable[..., Any]) -> Callable[..., Any]:
-        key = name or compute.__name__
-        PARTIALS[key] = partials
-
-        @functools.wraps(compute)
         def function(*args: Any) -> Any:
-            if not any(map(is_value, args)):
-                return float(reference(*args))
-            if len(args) > 1:
-                return rule(compute(*args), key, *args)
-            return shared(key, args[0], lambda: rule(compute(*args), key, *args))
+            if any(map(is_value, args)):
+                return rule(compute(*args), compute.__name__, *args)
+            return float(reference(*args))
 
-        return function
+        PARTIALS[compute.__name__] = partials
+        return functools.update_wrapper(function, compute)
 
     return decorate
 
@@ -86,10 +94,9 @@ def _sign(x: Any) -> Any:
 
 @subroutine
 def _reduce_huge(x: Any) -> Any:
-    """What _reduce gives, for |x| >= 2**15, by exact integer arithmetic."""
+    """y, low, t: x is y - low and as many quarter turns as the low bits of t count, for any |x| >= 2**15."""
     b = bits(x)
-    mantissa = ((b & LOW_52) | 1 << 52) << ((b >> 52) & 3)
-    index = (b >> 54) & 255
+    mantissa, index = ((b & LOW_52) | 1 << 52) << ((b >> 52) & 3), (b >> 54) & 255
     w0, w1, w3 = (TURNS.load(index + n) for n in (0, 16, 31))
     w1, w2, w3, w4 = w1 >> 34, (w1 >> 4) & LOW_30, w3 >> 34, (w3 >> 4) & LOW_30
     # x / (2*pi) modulo 1 in 64 + 30 + 30 bits: turn, and the low bits of c1 and c2.
@@ -105,55 +112,45 @@ def _reduce_huge(x: Any) -> Any:
     f1 = from_bits(((part & 1023) << 30) | c1 | bits(2.0**-40)) - 2.0**-40
     f2 = from_bits(c2 | bits(2.0**-70)) - 2.0**-70
     high = f0 + f1
-    head = _head(high)
-    product = head * PI_2_HEAD
-    rest = head * PI_2_TAIL + ((high - head) + (((f0 - high) + f1) + f2)) * (math.pi / 2)
+    head, low = _head(high), ((f0 - high) + f1) + f2
+    product, rest = head * PI_2_HIGH, head * PI_2_LOW + ((high - head) + low) * (math.pi / 2)
     y = product + rest
     return y, where(abs(x) < INF, (y - product) - rest, NAN), from_bits((turn >> 62) | bits(ROUND))
 
 
-def _reduce(x: Any) -> Any:
-    """y, low, t: the angle x is y - low and as many quarter turns as the low bits of t count."""
+def _circular(x: Any) -> Any:
+    """Sine and cosine of x less whole quarter turns, each as two terms and their sum; the count of those."""
     t = x * (2.0 / math.pi) + ROUND
     k = t - ROUND
     r, w = x - k * PI_2[0], k * PI_2[1]
-    y = r - w
-    low = k * PI_2[2] + (w - (r - y))
-    return branch(abs(x) > 5e4, lambda: _reduce_huge(x), lambda: (y, low, t))
+    near = r - w, k * PI_2[2] + (w - (r - (r - w))), t
+    y, low, t = branch(abs(x) > 5e4, lambda: _reduce_huge(x), lambda: near)  # the reduced angle is y - low
+    z = y * y
+    half = 0.5 * z
+    w = 1.0 - half
+    a = (z * y) * _polynomial(z, SIN) + low * w
+    c = ((1.0 - w) - half) + ((z * z) * _polynomial(z, COS) + y * low)
+    return (y, a, y - a), (w, c, w + c), bits(t)
 
 
-def _circular(x: Any) -> Any:
-    """Sine and cosine of the reduced angle, each as two terms and their sum, and the quarter turns."""
-
-    def compute() -> Any:
-        y, low, t = _reduce(x)
-        z = y * y
-        half = 0.5 * z
-        w = 1.0 - half
-        a = (z * y) * _polynomial(z, SIN) + low * w
-        c = ((1.0 - w) - half) + ((z * z) * _polynomial(z, COS) + y * low)
-        return (y, a, y - a), (w, c, w + c), bits(t)
-
-    return shared("circular", x, compute)
-
-
-def _turned(x: Any, ahead: int) -> Any:
-    """Sine of x and so many quarter turns more."""
-    (*_, s), (*_, c), count = _circular(x)
-    value = where(((count + ahead) & 1) == 0, s, c)
-    return where(((count + ahead) & 2) == 0, value, -value)
+def _turned(x: Any, ahead: bool) -> Any:
+    """Sine of x, or of x and a quarter turn more."""
+    (*_, s), (*_, c), count = shared("circular", x, lambda: _circular(x))
+    even = (count & 1) == 0
+    value, half_turns = (where(even, c, s), count + 1) if ahead else (where(even, s, c), count)
+    return where((half_turns & 2) == 0, value, -value)
 
 
 @_elementary(math.sin, lambda x: (cos(x),))
 def sin(x: Any) -> Any:
-    """Sine of any finite angle in radians; at most 0.75 ulp."""
-    return _turned(x, 0)
+    """Sine of any finite angle in radians; at most 0.8 ulp."""
+    return _turned(x, False)
 
 
 @_elementary(math.cos, lambda x: (-sin(x),))
 def cos(x: Any) -> Any:
-    """Cosine of any finite angle in radians; at most 0.75 ulp."""
-    return _turned(x, 1)
+    """Cosine of any finite angle in radians; at most 0.8 ulp."""
+    return _turned(x, True)
 
 
 def sincos(x: Any) -> tuple[Any, Any]:
@@ -163,21 +160,18 @@ def sincos(x: Any) -> tuple[Any, Any]:
 
 @_elementary(math.tan, lambda x: (1.0 + tan(x) * tan(x),))
 def tan(x: Any) -> Any:
-    """Tangent of any finite angle in radians; at most 1.2 ulp."""
-    (y, a, s), (w, b, c), count = _circular(x)
+    """Tangent of any finite angle in radians; at most 1.4 ulp."""
+    (y, a, s), (w, b, c), count = shared("circular", x, lambda: _circular(x))
     even = (count & 1) == 0
-    s_low, c_low = (y - s) - a, (w - c) + b
+    s_low, c_low = a - (y - s), (c - w) - b  # what s and c have too much
     d = where(even, c, s)
     q = where(even, s, c) / d
-    q = q + (where(even, s_low, c_low) - q * where(even, c_low, s_low)) / d
+    q = q - (where(even, s_low, c_low) - q * where(even, c_low, s_low)) / d
     return where(even, q, -q)
 
 
 def _angle(small: Any, large: Any, swapped: Any, side: Any) -> Any:
-    """The angle, 0 to pi, of a point by its coordinates' magnitudes.
-
-    `swapped` says that the ordinate is the large one; `side` is the sign of the abscissa.
-    """
+    """The angle, 0 to pi, of a point by its |x| and |y|, swapped if y is the large one, and the sign of x."""
     direct = small * 8.0 <= large * 3.0  # otherwise turn the point back by atan(1/2)
     t = where(direct, small, 2.0 * small - large) / where(direct, large, 2.0 * large + small)
     quarters, way = where(swapped, 1.0, 1.0 - side), where(swapped, -side, side)
@@ -189,38 +183,25 @@ def _angle(small: Any, large: Any, swapped: Any, side: Any) -> Any:
 
 @_elementary(math.atan2, lambda y, x: (x / (x * x + y * y), -y / (x * x + y * y)))
 def atan2(y: Any, x: Any) -> Any:
-    """Angle of the point (x, y) for any floats, with the signed zeros and infinities of C; at most 1.3 ulp."""
+    """Angle of the point (x, y) for any floats, signed zeros and infinities as in C; at most 1.5 ulp."""
     a, b = abs(y), abs(x)
     swapped = a > b
     small, large = where(swapped, b, a), where(swapped, a, b)
-    scale, infinite = where(large > 2.0**1000, 2.0**-60, 1.0), small == INF  # both infinite: like 1 and 1
-    large = where(infinite | (large == 0.0), 1.0, large * scale)
-    return _sign(y) * _angle(where(infinite, 1.0, small * scale), large, swapped, _sign(x))
+    scale, equal = where(large > 2.0**1000, 2.0**-60, 1.0), small == large  # perhaps 0 or infinite
+    small = where(equal, where(large == 0.0, 0.0, 1.0), small * scale)
+    return _sign(y) * _angle(small, where(equal, 1.0, large * scale), swapped, _sign(x))
 
 
 @_elementary(math.atan, lambda x: (1.0 / (1.0 + x * x),))
 def atan(x: Any) -> Any:
-    """Arc tangent of any float; at most 1.0 ulp."""
-    a = abs(x)
-    swapped = a > 1.0
-    return _sign(x) * _angle(where(swapped, 1.0, a), where(swapped, a, 1.0), swapped, 1.0)
-
-
-@_elementary(math.asin, lambda x: (1.0 / sqrt((1.0 - x) * (1.0 + x)),))
-def asin(x: Any) -> Any:
-    """Arc sine on [-1, 1], NaN elsewhere; at most 1.7 ulp."""
-    return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
-
-
-@_elementary(math.acos, lambda x: (-1.0 / sqrt((1.0 - x) * (1.0 + x)),))
-def acos(x: Any) -> Any:
-    """Arc cosine on [-1, 1], NaN elsewhere; at most 1.6 ulp."""
-    return 2.0 * atan(sqrt((1.0 - x) / (1.0 + x)))
+    """Arc tangent of any float; at most 1.2 ulp."""
+    steep = abs(x) > 1.0
+    return _sign(x) * _angle(where(steep, 1.0, abs(x)), where(steep, abs(x), 1.0), steep, 1.0)
 
 
 @_elementary(math.hypot, lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
 def hypot(x: Any, y: Any) -> Any:
-    """Length of (x, y) for any floats, scaled so that no square leaves the range; at most 1.1 ulp."""
+    """Length of (x, y) for any floats, scaled so that no square leaves the range; at most 1.2 ulp."""
     a, b = abs(x), abs(y)
     large = where(a > b, a, b)
     scale = where(large > 2.0**500, 2.0**-600, where(large < 2.0**-450, 2.0**600, 1.0))
@@ -228,62 +209,42 @@ def hypot(x: Any, y: Any) -> Any:
     return sqrt(a * a + b * b) / scale
 
 
-def _exp_parts(x: Any, low: Any) -> Any:
-    """u, n: exp(x + low) is (1 + u) * 2**k, where the low bits of n hold k + 2046."""
+def _exp(x: Any, low: Any, about: Any) -> Any:
+    """exp(x + low) = (1 + u) * 2**k: u in two parts, bits ending in k + 2046, the result; `about` is ~ x."""
     t = x * math.log2(math.e) + (ROUND + 2046.0)
     k = t - (ROUND + 2046.0)
     high, low = x - k * LN2_HIGH, k * LN2_LOW - low
     r = high - low
-    return high - (low - (r * r) * _polynomial(r, EXP)), bits(t)
-
-
-def _exp(x: Any, low: Any, about: Any) -> Any:
-    """exp(x + low), but 0 or infinity where `about`, roughly x, leaves no doubt of it."""
-    u, n = _exp_parts(x, low)
+    tail = low - (r * r) * _polynomial(r, EXP)
+    u, n = high - tail, bits(t)
     half = n >> 1  # two factors that are normal numbers even where the result is not
     y = (1.0 + u) * from_bits(half << 52) * from_bits((n - half) << 52)
-    return where(about > 710.0, INF, where(about < -746.0, 0.0, y))
+    return (u, (high - u) - tail), n, where(about > 710.0, INF, where(about < -746.0, 0.0, y))
 
 
 @_elementary(math.exp, lambda x: (exp(x),))
 def exp(x: Any) -> Any:
     """Exponential of any float, with gradual underflow; at most 0.9 ulp."""
-    return _exp(x, 0.0, x)
+    return _exp(x, 0.0, x)[2]
 
 
 @_elementary(math.tanh, lambda x: (1.0 - tanh(x) * tanh(x),))
 def tanh(x: Any) -> Any:
-    """Hyperbolic tangent of any float; at most 1.7 ulp."""
+    """Hyperbolic tangent of any float; at most 1.6 ulp."""
     a = abs(x)
     small = a < 0.55
-    u, n = _exp_parts(where(a > 22.0, -44.0, -2.0 * a), 0.0)
-    e = from_bits((n - 1023) << 52)
-    e, less, rest = e + e * u, (e - 1.0) + e * u, ((e - 1.0) - ((e - 1.0) + e * u)) + e * u
+    (u, u_low), n, _ = _exp(where(a > 22.0, -44.0, -2.0 * a), 0.0, a)
+    power = from_bits((n - 1023) << 52)
+    e, less = power + power * u, (power - 1.0) + power * u
+    rest = (((power - 1.0) - less) + power * u) + power * u_low
     d = 2.0 + less  # tanh a = -less / d = 1 - 2 * e / d with e = exp(-2 * a) = 1 + less
     q = where(small, less, e + e) / d
     q = q + (where(small, rest, 0.0) - q * (((2.0 - d) + less) + rest)) / d
     return _sign(x) * where(small, abs(q), 1.0 - q)
 
 
-LOG_FIRST = bits(1.0) - 63 * 2**45  # the bits of about 0.754, where the first of 64 intervals begins
-
-
-def _log_rows() -> Iterator[tuple[float, float, float]]:
-    """For each interval the reciprocal of about its middle in 8 bits, and minus the logarithm of that in two parts."""
-    for j in range(64):
-        ends = from_bits(LOG_FIRST + (j << 46)) + from_bits(LOG_FIRST + ((j + 1) << 46))
-        n = 256 if j == 31 else round(512 / ends)  # 1.0 lies in interval 31
-        p, q = 256 - n, 256 + n
-        exact = sum((p ** (2 * i + 1) << 121) // ((2 * i + 1) * q ** (2 * i + 1)) for i in range(30))
-        high = (exact + (1 << 77)) >> 78
-        yield n / 256, high / 2.0**42, (exact - (high << 78)) / 2.0**120
-
-
-LOG_TABLES = [constant_table(tuple(map(bits, column))) for column in zip(*_log_rows(), strict=True)]
-
-
 def _log_parts(x: Any) -> Any:
-    """The logarithm of a positive finite x as the sum of two floats, to 68 bits."""
+    """The logarithm of x >= 0 as two floats, 68 bits together, and as one, right for 0, inf and NaN too."""
     tiny = x < 2.0**-1022
     i = bits(where(tiny, x * 2.0**54, x)) + (bits(1.0) - LOG_FIRST)
     k = from_bits((i >> 52) | bits(2.0**52)) - where(tiny, 2.0**52 + 1077.0, 2.0**52 + 1023.0)
@@ -297,57 +258,31 @@ def _log_parts(x: Any) -> Any:
     high = first + square
     errors = ((r_head - r) + r_tail) + ((base - first) + r) + ((first - high) + square)
     tail = (-0.5 * r_tail) * (r + r_head) + (r * r * r) * _polynomial(r, LOG)
-    return high, (k * LN2_LOW + log_low) + errors + tail
-
-
-def _log_ends(x: Any, y: Any) -> Any:
-    return where(x == 0.0, -INF, where(x < INF, y, x))  # y, but right for 0, infinity and NaN too
+    low = (k * LN2_LOW + log_low) + errors + tail
+    return high, low, where(x == 0.0, -INF, where(x < INF, high + low, x))
 
 
 @_elementary(math.log, lambda x: (1.0 / x,))
 def log(x: Any) -> Any:
     """Natural logarithm of any positive float, -inf for 0, NaN below; at most 0.51 ulp."""
-    return where(x < 0.0, NAN, _log_ends(x, sum(_log_parts(x))))
+    return where(x < 0.0, NAN, _log_parts(x)[2])
 
 
+@_elementary(math.pow, lambda x, y: (y * pow(x, y - 1.0), power(x, y) * log(where(x > 5e-324, x, 5e-324))))
 @subroutine
-def _power(x: Any, y: Any) -> Any:
+def power(x: Any, y: Any) -> Any:
+    """x to the run-time power y for any floats, special cases as in C; at most 0.9 ulp."""
     size = abs(x)
-    high, low = _log_parts(size)
-    log_size = _log_ends(size, high + low)
+    high, low, log_size = _log_parts(size)
     head, y_head = _head(log_size), _head(y)
     product, rest = y_head * head, (y - y_head) * head + y * ((high - head) + low)
     z = product + rest
-    result = _exp(z, (product - z) + rest, y * log_size)
+    result = _exp(z, (product - z) + rest, y * log_size)[2]
     result = where((y == 0.0) | (size == 1.0), 1.0, result)
     result = where((bits(x) < 0) & (floor(y) == y) & (floor(0.5 * y) != 0.5 * y), -result, result)
     return where((x < 0.0) & (size < INF) & (floor(y) != y), NAN, result)
 
 
-def _power_partials(x: Any, y: Any) -> tuple[Any, Any]:
-    if not is_value(y):
-        return y * pow(x, y - 1.0), 0.0
-    if not is_value(x):
-        return 0.0, power(x, y) * (math.log(x) if x > 0.0 else NAN)
-    return y * power(x, y - 1.0), where(x == 0.0, 0.0, power(x, y) * log(x))
-
-
-@_elementary(math.pow, _power_partials, "pow")
-def power(x: Any, y: Any) -> Any:
-    """x to the run-time power y for any floats, special cases as in C; at most 0.9 ulp."""
-    return _power(x, y)
-
-
-# fmt: off
-PRODUCTS: dict[float, Callable[[Any], Any]] = {
-    0: lambda x: 1.0, 0.5: sqrt, 1: lambda x: x, 1.5: lambda x: x * sqrt(x), 2: lambda x: x * x,
-    2.5: lambda x: (x * x) * sqrt(x), 3: lambda x: (x * x) * x, 4: lambda x: (x * x) * (x * x),
-    -0.5: lambda x: 1.0 / sqrt(x), -1: lambda x: 1.0 / x, -1.5: lambda x: sqrt(1.0 / x) / x,
-    -2: lambda x: (1.0 / x) / x,
-}
-# fmt: on
-
-
 def pow(x: Any, y: Any) -> Any:
-    """x to the power y, with roots and products for common constant exponents; at most 1.9 ulp."""
+    """x to the power y, with roots and products for common constant exponents; at most 1.95 ulp."""
     return PRODUCTS[y](x) if is_value(x) and not is_value(y) and y in PRODUCTS else power(x, y)

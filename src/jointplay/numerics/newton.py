@@ -20,31 +20,39 @@ def solve(residual: Callable[..., Any], guess: Any, iterations: int = 3) -> tupl
     rec = recorder()
     start, shape = sequence(guess)
 
+    def residuals(x: Any) -> list[Any]:
+        values = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in sequence(residual(*x))[0]]
+        if len(values) != len(start):
+            raise TraceError(f"{here()}: solve has {len(start)} unknowns and {len(values)} residuals")
+        return values
+
     def newton(*x: Any) -> tuple[list[Any], bool]:
-        values, _ = sequence(residual(*x))
+        values = residuals(x)
         step = linear_solve(derivative(values, x), values)
         return [a - b for a, b in zip(x, step, strict=True)], True
 
-    roots, _ = loop(start, newton, iterations)
-    left = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in sequence(residual(*roots))[0]]
-    if len(left) != len(roots):
-        raise TraceError(f"{here()}: solve has {len(roots)} unknowns and {len(left)} residuals")
+    found, _ = loop(start, newton, iterations)
+    roots = [rec.opaque(x, "f", ("solve", ())) for x in found]
+    left = residuals(roots)
+    for x in roots:
+        x.rule = ("solve", (*roots, *left))
     worst = abs(left[0])
     for r in left[1:]:
         worst = maximum(worst, abs(r))
-    return shape([rec.opaque(x, "f", ("solve", (*roots, *left), i)) for i, x in enumerate(roots)]), worst
+    return shape(roots), worst
 
 
 def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
     """The implicit function theorem: J dx = -dr with the unknowns held."""
-    _, args, place = v.rule
-    roots, left = args[: len(args) // 2], args[len(args) // 2 :]
+    roots, left = v.rule[1][: len(v.rule[1]) // 2], v.rule[1][len(v.rule[1]) // 2 :]
     held = tangents(left, {**known, **{x.serial: {} for x in roots}}, width)
     jacobian = derivative(left, roots)
-    result: Tangent = {}
+    for x in roots:
+        known[x.serial] = {}
     for j in sorted({j for t in held for j in t}):
-        result[j] = linear_solve(jacobian, [-t.get(j, 0.0) for t in held])[place]
-    return result
+        for x, d in zip(roots, linear_solve(jacobian, [-t.get(j, 0.0) for t in held]), strict=True):
+            known[x.serial][j] = d
+    return known[v.serial]
 
 
 RULES["solve"] = through_solve

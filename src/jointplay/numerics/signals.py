@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.text import whole
 from ..engine.values import bits, from_bits, is_value, recorder, where
 
 
@@ -29,5 +30,6 @@ def _mix(i: Any) -> Any:
 
 def random(seed: Any, run: Any, step: Any, draw: int = 0) -> Any:
     """A uniform number in (0, 1) that depends on nothing but seed, run, step and draw (SplitMix64 hash)."""
+    seed, run, step = (x if is_value(x) else whole(x) for x in (seed, run, step))
     key = _mix(_mix(seed * _GOLDEN + draw) + run * _GOLDEN)
     return from_bits((_mix(key + step * _GOLDEN) >> 12) | bits(1.0)) - (1.0 - 2.0**-53)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.recorder import Array
+from ..engine.text import whole
 from ..engine.values import floor, integer, where
 
 ENDS = ("clamped", "held", "periodic")
@@ -73,7 +74,7 @@ class Table:
 
     def _search(self, x: Any) -> Any:
         assert self.array is not None
-        row = where(x == x, 0, integer(0.0 * x))  # an integer zero that depends on x
+        row = whole(0)
         stride = 1 << (self.size - 1).bit_length()
         while stride > 1:  # binary search without branches: row is the last knot not above x
             stride >>= 1

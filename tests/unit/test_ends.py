@@ -1,0 +1,191 @@
+"""How runs end: done, stopped by the text, not finite; what a lane that has ended leaves alone."""
+
+import numpy as np
+import pytest
+
+from jointplay.engine import (
+    DONE,
+    NON_FINITE,
+    RUNNING,
+    SINGULAR_PIVOT,
+    SOLVER_FAILED,
+    STATUS_NAMES,
+    STEP_TOO_SMALL,
+    branch,
+    delay,
+    emit,
+    memory,
+    number,
+    peak,
+    sqrt,
+    stop,
+    total,
+    trace,
+    where,
+)
+from jointplay.run import Run
+from tests.helpers import differences, lane_run, outcome, run_to_end, scalar_outcomes
+
+MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
+EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
+
+
+def counting(s, p):
+    """Counts in every way there is; ends as its parameters say."""
+    kept = memory("kept", 1.0)
+    kept.value = kept.value + 1.0
+    total("sum", 1.0)
+    peak("top", number(s.step), number(s.step))
+    emit("rows", step=s.step, kept=kept.value)
+    old = delay("past", s.x, 2, s.step, 3, -1.0)
+    stop(s.step >= p.fail, p.status, s.step * 10)
+    stop(s.step >= p.done)
+    bad = where(s.step >= p.explode, 1e300 * s.x, 1.0)
+    return {"x": s.x + 1.0, "y": bad * bad, "old": old}
+
+
+def traced():
+    start = {"fail": 100, "done": 100, "explode": 100, "status": SINGULAR_PIVOT}
+    return trace(counting, {"x": 1.0, "y": 0.0, "old": 0.0}, start)
+
+
+def numbers(run, lane=0):
+    return [float(run[n][lane]) for n in ("step", "x", "old", "kept", "sum", "top", "top.time")]
+
+
+@EVERY_MODE
+def test_done_commits_its_step(mode):
+    run = run_to_end(traced(), {"done": 4}, **mode)
+    assert run.status == ["done"] and not run.running
+    assert numbers(run) == [5, 6, 3, 6, 5, 4, 4]
+    assert run.rows("rows")["step"].tolist() == [0, 1, 2, 3, 4]
+    assert run.explain() == "done at step 5"
+    before = outcome(run)
+    assert run.advance(10) == 0 and differences(outcome(run), before) == []
+
+
+@EVERY_MODE
+@pytest.mark.parametrize("status", [SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL])
+def test_a_failure_keeps_the_last_good_state(mode, status):
+    run = run_to_end(traced(), {"fail": 4, "status": status}, **mode)
+    assert run.status == [STATUS_NAMES[status]]
+    assert numbers(run) == [4, 5, 2, 5, 4, 3, 3]
+    assert run.rows("rows")["step"].tolist() == [0, 1, 2, 3]
+    assert run["detail"] == 40
+    assert run.explain() == f"{STATUS_NAMES[status]} at step 4 (40)"
+
+
+@EVERY_MODE
+def test_the_first_reason_counts(mode):
+    run = run_to_end(traced(), {"fail": 4, "done": 4}, **mode)
+    assert run.status == ["singular pivot"]
+    run = run_to_end(traced(), {"fail": 4, "explode": 4}, **mode)
+    assert run.status == ["singular pivot"] and run["detail"] == 40
+
+
+@EVERY_MODE
+def test_a_state_that_is_not_finite_ends_the_run(mode):
+    run = run_to_end(traced(), {"explode": 4}, **mode)
+    assert run.status == ["non-finite"]
+    assert numbers(run) == [4, 5, 2, 5, 4, 3, 3] and run["y"] == 1
+    text = run.explain()
+    assert text.startswith("non-finite at step 4: 'y' is not finite")
+    assert "mul gives inf" in text and "test_ends.py:" in text and "bad * bad" in text
+
+
+@EVERY_MODE
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x", lambda s, p: {"x": sqrt(2.5 - number(s.step)), "y": s.x / 2}),
+        ("y", lambda s, p: {"x": s.x + 1, "y": 1 / (3.0 - number(s.step))}),
+        ("m", lambda s, p: setattr(memory("m", 1.0), "value", 1 / (3.0 - number(s.step)))),
+    ],
+)
+def test_the_first_state_that_is_not_finite_is_named(mode, name, text):
+    run = run_to_end(trace(text, {"x": 1.0, "y": 1.0}), steps=10, **mode)
+    assert run.status == ["non-finite"] and run["step"] == 3
+    assert f"step 3: {name!r} is not finite" in run.explain()
+
+
+@EVERY_MODE
+def test_memory_of_a_side_not_taken_does_not_shift_the_names(mode):
+    def step(s, p):
+        branch(s.step > 100, lambda: setattr(memory("rare", 0.0), "value", s.x), lambda: None)
+        often = memory("often", 1.0)
+        often.value = where(s.step > 2, often.value / 0.0, often.value)
+
+    run = run_to_end(trace(step, {"x": 0.0}), steps=9, **mode)
+    assert "'often' is not finite" in run.explain()
+    assert run["detail"] == run_to_end(run.program, steps=9, eager=False)["detail"]
+
+
+@EVERY_MODE
+def test_sums_and_peaks_may_be_infinite(mode):
+    def step(s, p):
+        total("sum", where(s.step == 2, float("inf"), 1.0))
+        peak("top", where(s.step == 2, float("inf"), 1.0))
+        return {"x": s.x + 1.0}
+
+    run = run_to_end(trace(step, {"x": 0.0}), steps=5, **mode)
+    assert run.status == ["running"] and run["sum"] == run["top"] == np.inf
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_lanes_that_have_ended_keep_their_state_and_disturb_nobody(lanes):
+    made = traced()
+    ends = [{"fail": 3}, {}, {"explode": 5}, {"done": 2}, {"fail": 0}, {"done": 30}, {"explode": 29}, {"fail": 9}]
+    sets = ends[:lanes]
+    run = lane_run(made, sets, 40, eager=False, rows=16)
+    alone = scalar_outcomes(made, sets, 40, eager=False)
+    assert [differences(outcome(run, i), alone[i]) for i in range(lanes)] == [[]] * lanes
+    wanted = ["singular pivot", "running", "non-finite", "done", "singular pivot", "done", "non-finite", "singular pivot"]
+    assert run.status == wanted[:lanes]
+
+
+def test_a_lane_can_be_given_a_new_run():
+    made = traced()
+    run = Run(made, {"done": [3, 50]}, lanes=2, eager=False, rows=8)
+    run.advance(10)
+    assert run.status == ["done", "running"]
+    first = run.rows("rows", 0)["step"].tolist()
+    run.start(0, {"done": 7}, {"x": 100.0})
+    assert run.status == ["running", "running"] and run.rows("rows", 0)["step"].tolist() == []
+    run.advance()
+    again = run_to_end(made, {"done": 7}, {"x": 100.0}, eager=False)
+    other = run_to_end(made, {"done": 50}, eager=False)
+    assert first == [0, 1, 2, 3]
+    assert differences(outcome(run, 0), outcome(again)) == []
+    assert differences(outcome(run, 1), outcome(other)) == []
+
+
+def test_an_abandoned_lane_stays_where_it_is():
+    run = Run(traced(), {"done": [100, 20]}, lanes=2, eager=False)
+    run.advance(5)
+    run.abandon(0)
+    assert run.advance() == 16
+    assert run.status == ["stopped", "done"]
+    assert numbers(run, 0) == numbers(run_to_end(traced(), steps=5, eager=False))
+    run.abandon(1)
+    assert run.status == ["stopped", "done"]
+
+
+def test_names_and_numbers_of_the_ends_agree():
+    assert (STATUS_NAMES[RUNNING], STATUS_NAMES[DONE], STATUS_NAMES[NON_FINITE]) == ("running", "done", "non-finite")
+    assert len(STATUS_NAMES) == STEP_TOO_SMALL + 1
+
+
+def test_what_is_not_there_is_named():
+    run = Run(traced(), eager=False)
+    for ask in (lambda: run["nonsense"], lambda: run.rows("nonsense")):
+        with pytest.raises(KeyError, match="nonsense"):
+            ask()
+    with pytest.raises(ValueError, match="lanes"):
+        Run(traced(), lanes=3, eager=False)
+
+
+@EVERY_MODE
+def test_a_parameter_may_have_the_name_of_a_state(mode):
+    made = trace(lambda s, p: {"a": s.a + number(p.a), "b": s.b + 1}, {"a": 0.5, "b": 2}, {"a": 3, "b": 0.25})
+    run = run_to_end(made, steps=2, **mode)
+    assert (run["a"], run["b"]) == (6.5, 4)
