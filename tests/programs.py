@@ -17,7 +17,7 @@ PARAMETERS = {"a": 0.4, "b": -0.9, "lag": 1, "seed": 3, "run": 0, "last": 100, "
 
 
 class Draw:
-    """Integers, one after the other; zeros when they are used up."""
+    """Integers, one after the other, and zeros when they are used up."""
 
     def __init__(self, numbers: list[int]) -> None:
         self.numbers, self.names = iter(numbers), 0
@@ -39,7 +39,6 @@ class Scope:
     floats: list[Any]
     clean: list[Any]
     masks: list[Any] = field(default_factory=list)
-    pure: bool = False
 
     def inner(self, **changes: Any) -> "Scope":
         kept = {"floats": list(self.floats), "clean": list(self.clean), "masks": list(self.masks)}
@@ -97,14 +96,10 @@ def smooth(draw, depth=2):
     if which < 2:
         return leaf(draw)
     a, b = smooth(draw, depth - 1), smooth(draw, depth - 1)
-    if which >= len(SMOOTH) + 2:
-        chosen, select = draw(3), e.where if which == len(SMOOTH) + 2 else chosen_side
-
-        def choice(s):
-            return select(s.masks[chosen % len(s.masks)], a(s), b(s)) if s.masks else a(s)
-
-        return choice
-    return lambda s: SMOOTH[which - 2](a(s), b(s))
+    if which < len(SMOOTH) + 2:
+        return lambda s: SMOOTH[which - 2](a(s), b(s))
+    chosen, select = draw(3), e.where if which == len(SMOOTH) + 2 else chosen_side
+    return lambda s: select(s.masks[chosen % len(s.masks)], a(s), b(s)) if s.masks else a(s)
 
 
 def chosen_side(mask, a, b):
@@ -155,9 +150,7 @@ def choice(draw, depth):
     sides = [(statements(draw, 1 + draw(2), depth - 1), rough(draw), rough(draw)) for _ in range(2)]
 
     def side(s, lines, first, second):
-        inner = s.inner()
-        for line in lines:
-            line(inner)
+        inner = play(lines, s.inner())
         return [first(inner), second(inner)]
 
     def text(s):
@@ -173,9 +166,7 @@ def repetition(draw, depth):
 
     def text(s):
         def body(v, n):
-            inner = s.inner(floats=[*s.floats, v])
-            for line in lines:
-                line(inner)
+            inner = play(lines, s.inner(floats=[*s.floats, v]))
             new = 0.5 * v + 0.25 * more(inner)
             return [new, n + 1], abs(new) > until
 
@@ -195,7 +186,7 @@ def routine_of(draw):
         @e.subroutine
         def routine(a, b, m):
             known = [a, b, s.clean[0]] if outside else [a, b]
-            inner = s.inner(floats=known, clean=known, masks=[m], pure=True)
+            inner = s.inner(floats=known, clean=known, masks=[m])
             return first(inner), second(inner)
 
         return routine
@@ -204,6 +195,7 @@ def routine_of(draw):
 
 
 def calls(draw, depth):
+    """One subroutine, called three times."""
     routine, test, arguments = routine_of(draw), condition(draw), [smooth(draw, 1) for _ in range(3)]
 
     def text(s):
@@ -278,6 +270,12 @@ def statements(draw, count, depth):
     return [usable[draw(len(usable))](draw, depth) for _ in range(count)]
 
 
+def play(lines, scope: Scope) -> Scope:
+    for line in lines:
+        line(scope)
+    return scope
+
+
 def program(numbers: list[int]) -> e.Program:
     """The program that a list of integers stands for."""
     draw = Draw(numbers)
@@ -286,9 +284,7 @@ def program(numbers: list[int]) -> e.Program:
 
     def step(s, p):
         names = [s.x, s.y, p.a, p.b]
-        scope = Scope(s.step, p, list(names), list(names))
-        for line in lines:
-            line(scope)
+        scope = play(lines, Scope(s.step, p, list(names), list(names)))
         e.emit("states", x=s.x, y=s.y, k=s.k)
         e.stop(s.step >= p.fail, e.SINGULAR_PIVOT, s.step)
         e.stop(s.step >= p.last)
@@ -300,16 +296,9 @@ def program(numbers: list[int]) -> e.Program:
 def parameter_sets(count: int, seed: int) -> list[dict[str, Any]]:
     """Different parameters for so many runs; most end at different steps, some of them badly."""
     rng = np.random.default_rng(seed)
+    whole = {"lag": (0, 4), "seed": (0, 100), "last": (5, 25), "fail": (5, 40), "every": (1, 5)}
     return [
-        {
-            "a": rng.uniform(-1, 1),
-            "b": rng.uniform(-1, 1),
-            "lag": int(rng.integers(4)),
-            "seed": int(rng.integers(100)),
-            "run": i,
-            "last": int(rng.integers(5, 25)),
-            "fail": int(rng.integers(5, 40)),
-            "every": int(rng.integers(1, 5)),
-        }
+        {"a": rng.uniform(-1, 1), "b": rng.uniform(-1, 1), "run": i}
+        | {name: int(rng.integers(*limits)) for name, limits in whole.items()}
         for i in range(count)
     ]

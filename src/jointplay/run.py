@@ -6,17 +6,17 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .engine.eager import EagerRecorder
-from .engine.machine import control_words, layout
+from .engine.machine import control_words
 from .engine.program import Program, run_text
-from .numerics.tables import Table
 from .engine.text import DONE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES
+from .numerics.tables import Table
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 
@@ -42,7 +42,7 @@ class Run:
         self.program, self.lanes = program, lanes
         self.asked = eager is None  # by the environment, if at all
         self.eager = wants_eager() if eager is None else eager
-        self.places = layout(program)
+        self.places = program.places
         self.state_words = np.zeros((sum(s.size for s in program.slots), lanes), np.int64)
         self.parameter_words = np.zeros((len(program.parameters), lanes), np.int64)
         self.arrays = {n: np.zeros((array_size(a), lanes), array_dtype(a)) for n, a in program.arrays.items()}
@@ -122,10 +122,13 @@ class Run:
         return {c: data[:, i] for i, c in enumerate(columns)}
 
     # -- going on
-    def advance(self, steps: int | None = None, *, expect: int | None = None) -> int:
-        """Take steps until every lane has ended, the number is reached or stop(); gives how many were taken.
+    def advance(
+        self, steps: int | None = None, *, until: Callable[[], bool] | None = None, expect: int | None = None
+    ) -> int:
+        """Take steps until every lane has ended, the number is reached, or stop(); gives how many were taken.
 
-        `expect` says how many steps are likely, for the time that an eager run announces.
+        `until` is asked after each chunk, about every 50 ms, and ends the call when true; `expect` says how
+        many steps are likely, for the time that an eager run announces.
         """
         taken = 0
         while (steps is None or taken < steps) and self.running and not self.stop_word[0]:
@@ -138,6 +141,8 @@ class Run:
                 self.chunk *= 2
             elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
                 self.chunk //= 2
+            if until is not None and until():
+                break
         self.steps_taken += taken
         return taken
 
@@ -292,7 +297,7 @@ def self_test() -> bool:
         _tested.append(True)
         try:
             from .engine import program, text
-            from .engine.functions import sin
+            from .numerics.functions import sin
 
             def step(s: Any, p: Any) -> Any:
                 text.stop(s.step >= 3)

@@ -16,7 +16,6 @@ from jointplay.engine import (
     memory,
     number,
     peak,
-    shared_max,
     sin,
     stop,
     subroutine,
@@ -292,27 +291,3 @@ def test_a_subroutine_is_pure(impure):
 
     with pytest.raises(TraceError, match=r"test_control.py:.*pure"):
         trace(step, {"x": 1.0})
-
-
-# -- sharing between lanes
-def test_lanes_share_the_largest_if_asked():
-    def step(s, p):
-        h = 1 / shared_max(p.speed * (1 + s.x))
-        stop(s.step >= p.last)
-        return {"x": s.x + h}
-
-    made = trace(step, {"x": 0.0}, {"speed": 1.0, "last": 100})
-    sets = [{"speed": 1.0}, {"speed": 4.0, "last": 2}, {"speed": 2.0}, {"speed": 0.5}]
-    assert np.diff(lane_run(made, sets, 1, eager=False)["x"]).all()
-    shared = lane_run(made, sets, 6, eager=False, share=True)
-    x, largest = np.zeros(4), []
-    for k in range(6):
-        running = np.array([True, k <= 2, True, True])
-        largest = max(s["speed"] * (1 + a) for s, a, r in zip(sets, x, running, strict=True) if r)
-        x = np.where(running, x + 1 / largest, x)
-    assert shared["x"].tolist() == x.tolist()
-    with pytest.raises(ValueError, match="eager"):
-        Run(made, lanes=2, share=True, eager=True)
-    constant = trace(lambda s, p: {"x": shared_max(p.a)}, {"x": 0.0}, {"a": 1.0})
-    assert run_to_end(constant, {"a": [3.0, 5.0]}, steps=1, lanes=2, share=True)["x"].tolist() == [5, 5]
-

@@ -231,7 +231,7 @@ def test_solve_exchanges_rows():
 
 def test_solve_in_lanes_is_the_scalar_one():
     def step(s, p):
-        [x, y], left = solve(lambda x, y: [x + engine.sin(y) - p.a, y * y + x - 1 - s.x], [s.x, 1.0])
+        [x, _], left = solve(lambda x, y: [x + engine.sin(y) - p.a, y * y + x - 1 - s.x], [s.x, 1.0])
         return {"x": 0.5 * x, "left": left}
 
     made = trace(step, {"x": 0.5, "left": 0.0}, {"a": 1.0})
@@ -242,5 +242,5 @@ def test_solve_in_lanes_is_the_scalar_one():
 
 def test_solve_needs_as_many_residuals_as_unknowns():
     for residual in (lambda x, y: [x + y], lambda x, y: [x, y, x + y]):
-        with pytest.raises(TraceError, match="test_derivative.py:.*unknowns"):
+        with pytest.raises(TraceError, match=r"test_derivative.py:.*unknowns"):
             evaluate(lambda a, r=residual: solve(r, [a, a])[0][0], [1.0])

@@ -6,10 +6,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from tests.helpers import evaluate, same_bits
 
 from jointplay.engine import derivative
-from jointplay.engine import functions as f
-from tests.helpers import evaluate, same_bits
+from jointplay.numerics import functions as f
 
 mpf = mpmath.mpf
 MODES = [pytest.param(True, id="fused"), pytest.param(False, id="unfused")]
@@ -49,15 +49,13 @@ def close_to_quarter_turns() -> np.ndarray:
 def angles() -> np.ndarray:
     multiples = [float(k * mpmath.pi / 2) for k in [*range(1, 60), *range(61, 33000, 211)]]
     sizes = [rng.uniform(-4, 4, N), rng.uniform(-6e4, 6e4, N), spread(-1074, 1024, N)]
-    return np.concatenate([*sizes, around(*multiples, 5e4), close_to_quarter_turns()])
+    return np.concatenate([*sizes, around(*multiples, 5e4), signed(close_to_quarter_turns())])
 
 
 def powers() -> tuple[np.ndarray, np.ndarray]:
     """Bases of all sizes and next to 1, exponents such that the results fill the range and its ends."""
     x = np.concatenate([abs(spread(-1074, 1024)), 1 + spread(-52, -1), np.abs(rng.uniform(0.5, 2, N))])
-    binary = np.concatenate(
-        [rng.uniform(-1074, 1023.9, N), rng.uniform(-1074, -1010, N), rng.uniform(-3, 3, N)]
-    )
+    binary = np.concatenate([rng.uniform(-1074, 1023.9, N), rng.uniform(-1074, -1010, N), rng.uniform(-3, 3, N)])
     y = rng.permutation(binary) / np.array([float(mpmath.log(v, 2)) for v in x])
     whole = np.round(rng.uniform(-60, 60, N))
     return np.append(x, rng.uniform(-20, 20, N)), np.append(y, whole)
@@ -66,12 +64,8 @@ def powers() -> tuple[np.ndarray, np.ndarray]:
 def pairs() -> tuple[np.ndarray, np.ndarray]:
     """Points in all directions, of all sizes, and with subnormal or nearly overflowing coordinates."""
     ratio, size = rng.uniform(0, 1.1, N), spread(-20, 20)
-    y = np.concatenate(
-        [spread(-1074, 1023), ratio * size, spread(-1074, -1066, 300), spread(1020, 1023, 300)]
-    )
-    x = np.concatenate(
-        [spread(-1074, 1023), signed(size), spread(-1074, -1066, 300), spread(1020, 1023, 300)]
-    )
+    y = np.concatenate([spread(-1074, 1023), ratio * size, spread(-1074, -1066, 300), spread(1020, 1023, 300)])
+    x = np.concatenate([spread(-1074, 1023), signed(size), spread(-1074, -1066, 300), spread(1020, 1023, 300)])
     swap = rng.random(len(x)) < 0.5
     return np.where(swap, x, y), np.where(swap, y, x)
 
@@ -119,10 +113,7 @@ def reference(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name not in references:
         _, function, arguments = CASES[name]
         with mpmath.workprec(200):
-            right = [
-                function(*map(mpf, numbers))
-                for numbers in zip(*map(np.ndarray.tolist, arguments), strict=True)
-            ]
+            right = [function(*map(mpf, numbers)) for numbers in zip(*map(np.ndarray.tolist, arguments), strict=True)]
             high = [float(y) if abs(y) < 2**1024 else math.copysign(INF, y) for y in right]
             low = [float(y - h) if math.isfinite(h) else 0.0 for y, h in zip(right, high, strict=True)]
         references[name] = np.array(high), np.array(low)
@@ -136,9 +127,7 @@ def test_error_is_at_most_two_units_of_the_last_place(name: str, fma: bool):
     got = evaluate(function, *arguments, fma=fma)
     high, low = reference(name)
     with np.errstate(all="ignore"):
-        error = np.where(got == high, abs(low), abs((got - high) - low)) / np.spacing(
-            np.minimum(abs(high), LARGEST)
-        )
+        error = np.where(got == high, abs(low), abs((got - high) - low)) / np.spacing(np.minimum(abs(high), 1.7e308))
     worst = int(np.argmax(np.where(np.isnan(error), INF, error)))
     assert error[worst] <= 2, [float(x[worst]) for x in arguments]
 
@@ -191,25 +180,16 @@ def test_special_values(name: str, mode: dict):
 
 
 NUMBERS = [0.0, 1.0, INF, LEAST, LARGEST, 0.5, 2.0, 3.0, 2.5, 1e300, 1 + 2.0**-52, 2.0**53 + 2, NAN]
-GRID = [
-    np.array(x)
-    for x in zip(*itertools.product([s * x for x in NUMBERS for s in (1, -1)], repeat=2), strict=True)
-]
+GRID = [np.array(x) for x in zip(*itertools.product([s * x for x in NUMBERS for s in (1, -1)], repeat=2), strict=True)]
 
 
 @pytest.mark.parametrize("fma", MODES)
-@pytest.mark.parametrize(
-    ("function", "known"), [(f.atan2, np.arctan2), (f.power, np.power)], ids=["atan2", "power"]
-)
+@pytest.mark.parametrize(("function", "known"), [(f.atan2, np.arctan2), (f.power, np.power)], ids=["atan2", "power"])
 def test_pairs_of_special_values_follow_c(function, known, fma: bool):
     got = evaluate(function, *GRID, fma=fma)
     with np.errstate(all="ignore"):
         right = known(*GRID)
-        same = (
-            (got == right)
-            | (abs(got - right) <= 2 * np.spacing(abs(right)))
-            | np.isnan(got) & np.isnan(right)
-        )
+        same = (got == right) | (abs(got - right) <= 2 * np.spacing(abs(right))) | np.isnan(got) & np.isnan(right)
     same &= (np.signbit(got) == np.signbit(right)) | np.isnan(right)
     assert [(float(x), float(y)) for x, y in zip(*(g[~same] for g in GRID), strict=True)] == []
 

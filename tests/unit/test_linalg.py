@@ -48,7 +48,9 @@ def test_factor_solves(size, density):
     pattern = symmetric_pattern(size, density)
     matrices, vectors = positive(size, pattern), RNG.normal(size=(5, size))
     found = evaluate_matrix(lambda m, b: [*Factor(m).solve(b), Factor(m).pivot], matrices, vectors, pattern)
-    np.testing.assert_allclose(found[:, :-1], np.linalg.solve(matrices, vectors[..., None])[..., 0], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        found[:, :-1], np.linalg.solve(matrices, vectors[..., None])[..., 0], rtol=1e-12, atol=1e-13
+    )
     assert (found[:, -1] > 0.05).all() and (found[:, -1] <= 1).all()
 
 

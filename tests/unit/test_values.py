@@ -25,7 +25,6 @@ from jointplay.engine import (
     sign,
     sin,
     sqrt,
-    stop,
     subroutine,
     trace,
     where,
@@ -58,7 +57,7 @@ def test_every_public_name_is_what_it_says():
         (lambda s, p: (s.x - 0) / 1, lambda s, p: s.x),
         (lambda s, p: s.y + -1 * s.x, lambda s, p: s.y - s.x),
         (lambda s, p: s.y - (-s.x), lambda s, p: s.y + s.x),
-        (lambda s, p: -(-s.x) * 1, lambda s, p: s.x),
+        (lambda s, p: -1 * (-s.x), lambda s, p: s.x),
         (lambda s, p: 0 / s.x + 0 * sin(s.x), lambda s, p: 0.0),
         (lambda s, p: s.x / 4, lambda s, p: s.x * 0.25),
         (lambda s, p: where(s.x > 0, s.y, s.y), lambda s, p: s.y),
@@ -72,7 +71,9 @@ def test_structure_folds_away(long, short):
 
 def test_no_product_with_a_structural_zero_is_recorded():
     zeros = [[0, 1], [0, 0]]
-    made = program(lambda s, p: sum(zeros[i][j] * v * w for i, v in enumerate((s.x, s.y)) for j, w in enumerate((s.x, s.y))))
+    made = program(
+        lambda s, p: sum(zeros[i][j] * v * w for i, v in enumerate((s.x, s.y)) for j, w in enumerate((s.x, s.y)))
+    )
     assert recorded(made, "mul") == 1
 
 
@@ -135,7 +136,7 @@ def test_columns_that_are_not_recorded_cost_nothing():
     none = trace(step, STATE, PARAMETERS, record={"samples": ()})
     assert none.operations < one.operations < both.operations - 20
     assert list(run_to_end(one, steps=2).rows("samples")) == ["x"]
-    with pytest.raises(ValueError, match="samples.*nonsense"):
+    with pytest.raises(ValueError, match=r"samples.*nonsense"):
         trace(step, STATE, PARAMETERS, record={"samples": ("nonsense",)})
 
 

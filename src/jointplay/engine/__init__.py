@@ -10,17 +10,18 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    ".values": "TraceError Value sqrt floor where minimum maximum sign bits from_bits number integer",
-    ".text": "branch loop subroutine memory peak total emit due stop whole shared_max "
+    ".values": "TraceError Value sqrt floor where bits from_bits number integer",
+    ".text": "branch loop subroutine memory emit stop whole shared_max "
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
     ".derivatives": "derivative",
     ".program": "Program trace",
     ".machine": "assembly",
     ".native": "Native",
-    "..numerics.functions": "sin cos sincos tan atan atan2 exp log pow",
+    "..numerics.choice": "minimum maximum sign",
+    "..numerics.functions": "sin cos sincos tan asin acos atan atan2 hypot exp log tanh pow power",
     "..numerics.linalg": "Factor Pair dot linear_solve",
     "..numerics.newton": "solve",
-    "..numerics.signals": "delay random",
+    "..numerics.signals": "peak total due delay random",
     "..numerics.tables": "Table table",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}

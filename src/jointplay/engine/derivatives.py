@@ -11,7 +11,7 @@ from .values import TraceError, Value, here, recorder, where
 Tangent = dict[int, Any]  # direction -> derivative; missing means zero
 PARTIALS: dict[str, Callable[..., Any]] = {}  # rules of functions: name -> partial derivatives of its arguments
 RULES: dict[str, Callable[..., Tangent]] = {}  # rules that need more than partial derivatives
-FLAT = frozenset("floor round lt le eq ne and or xor load formal input".split())
+FLAT = frozenset(["floor", "round", "lt", "le", "eq", "ne", "and", "or", "xor", "load", "formal", "input"])
 
 
 def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]:

@@ -26,15 +26,6 @@ def control_words(program: Program) -> list[str]:
     return ["steps", "stop", "state", "parameters", *program.arrays, *streams]
 
 
-def layout(program: Program) -> dict[str, int]:
-    """Where each place of the state begins."""
-    places, at = {}, 0
-    for slot in program.slots:
-        places[slot.name] = at
-        at += slot.size
-    return places
-
-
 def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> str:
     """LLVM assembly of a program for so many lanes."""
     return Assembler(program, lanes, fma, share).module()
@@ -49,7 +40,6 @@ class Assembler:
         self.F, self.I, self.M = self.types.values()
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.words = {name: i for i, name in enumerate(control_words(program))}
-        self.places = layout(program)
         self.functions: list[str] = []
         self.constants: dict[tuple[int, ...], str] = {}
         self.routines: dict[int, str] = {}
@@ -173,7 +163,7 @@ class Assembler:
                 at = self.say(f"add i64 {self.say(f'mul i64 {at}, {self.lanes}')}, {lane}")
             base = self.word({"ring": "state", "stream": f"{array.name}.rows"}.get(array.where, array.name))
             if array.where == "ring":
-                base = self.place(base, self.places[array.name])
+                base = self.place(base, self.program.places[array.name])
         return self.say(f"getelementptr i64, ptr {base}, i64 {at}")
 
     def load(self, array: Array, index: Any) -> str:
@@ -247,8 +237,8 @@ class Assembler:
         self.write(block)
         *new, more = self.refs([*ends, again], [*kinds, "m"])
         if masked:
-            rows = zip((self.types[k] for k in kinds), new, inside, strict=True)
-            new = [self.say(f"select {self.M} {live}, {t} {x}, {t} {old}") for t, x, old in rows]
+            old = zip((self.types[k] for k in kinds), new, inside, strict=True)
+            new = [self.say(f"select {self.M} {live}, {t} {x}, {t} {kept}") for t, x, kept in old]
             more = self.both(live, more)
         following = self.say(f"add i64 %{head}.count, 1")
         go = self.say(f"icmp slt i64 {following}, {1 if again is False else made.about}")
@@ -313,7 +303,7 @@ class Assembler:
         self.write(program.hoisted)
         slots = program.slots[: len(program.body.ends)]  # ring buffers stay in memory
         kinds, state = [s.kind for s in slots], self.word("state")
-        starts = [self.fetch(state, self.places[s.name], s.kind) for s in slots]
+        starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
         stop, steps = self.word("stop"), self.word("steps", "i64")
         rooms = {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in program.streams}
         prologue, self.lines = self.lines, []
@@ -344,7 +334,7 @@ class Assembler:
             value, t = at[s.name], self.F if s.kind == "f" else self.I
             if s.kind == "m":
                 value = self.say(f"zext {self.M} {value} to {t}")
-            self.lines.append(f"  store {t} {value}, ptr {self.place(state, self.places[s.name])}, align 8")
+            self.lines.append(f"  store {t} {value}, ptr {self.place(state, program.places[s.name])}, align 8")
         body = ["define void @run(ptr %control) nounwind {", "entry:", *self.entry, *prologue]
         body += ["  br label %head", "head:", *phis, *self.lines]
         body += ["  store i64 %taken, ptr %control", "  ret void", "}"]

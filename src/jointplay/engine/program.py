@@ -36,7 +36,7 @@ def declare(name: str, x: Any) -> Any:
     if hasattr(x, "bound"):  # a table knows how to be read from the parameters
         return x.bound(name)
     if isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool):
-        return Cell(name, "i" if isinstance(x, int | np.integer) else "f", x)
+        return Cell(name, "i" if isinstance(x, int | np.integer) else "f", x.item() if isinstance(x, np.generic) else x)
     raise ValueError(f"{name!r}: expected a float, an integer, a 1-d array or a Table, got {x!r}")
 
 
@@ -58,15 +58,13 @@ class Program:
         self.body.ends = list(ends.values())  # the next values of the slots, ring buffers left out
         known = self.state | rec.cells
         self.slots = [known[n] for n in ends] + list(rec.rings.values())
+        sizes = [s.size for s in self.slots]
+        self.places = {s.name: sum(sizes[:i]) for i, s in enumerate(self.slots)}  # where each slot begins
         self.inputs: dict[Any, Value] = {}  # what is read of state and parameters
         trim(self)
         self.listing = listing(self)
         self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
-
-    @property
-    def operations(self) -> int:
-        """How many instructions are recorded."""
-        return self.listing.count(" = ")
+        self.operations = self.listing.count(" = ")
 
 
 def trace(
@@ -88,7 +86,7 @@ def run_text(rec: Recorder, program: Program) -> dict[str, Any]:
     before, active.recorder = getattr(active, "recorder", None), rec
     try:
         slots, given = program.state, program.given
-        step = [rec.declare(n, 0, "i") for n in BUILT_IN][0].value
+        step, *_ = (rec.declare(n, 0, "i").value for n in BUILT_IN)
         rec.reserved = set(slots)
         old = {n: rec.input("state", n, s.kind) for n, s in slots.items()}
         known = {n: rec.input("parameter", n, p.kind) if isinstance(p, Cell) else p for n, p in given.items()}

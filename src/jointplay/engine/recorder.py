@@ -246,7 +246,8 @@ class Recorder:
 
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Record both sides; give the results that each lane needs."""
-        sides, shape, kinds = [], None, []
+        sides: list[Block] = []
+        shape, kinds = None, list[str]()
         self.visible([mask])
         for text in (then, other):
             with self.enter("side") as block:
@@ -361,10 +362,8 @@ class Recorder:
     def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
         """The cell of this name, made on its first use."""
         cell = self.cells.setdefault(name, Cell(name, kind, constant(start, kind), checked))
-        if name in self.reserved:
-            raise ValueError(f"memory {name!r} has the name of a state; choose another")
-        if (cell.kind, cell.start) != (kind, constant(start, kind)):
-            raise ValueError(f"memory {name!r} is declared twice, starting at {cell.start!r} and at {start!r}")
+        if name in self.reserved or (cell.kind, cell.start) != (kind, constant(start, kind)):
+            raise ValueError(f"memory {name!r} is declared twice with other starts, or has the name of a state")
         return cell
 
     def ring(self, name: str, size: int, start: float) -> Array:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .recorder import Array, Cell
-from .values import TraceError, as_float, floor, here, is_value, number, recorder, where
+from .values import TraceError, here, is_value, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
-STATUS_NAMES = "running, done, stopped, non-finite, singular pivot, solver failed, step too small".split(", ")
+STATUS_NAMES = ["running", "done", "stopped", "non-finite", "singular pivot", "solver failed", "step too small"]
 
 
 def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
@@ -67,31 +67,9 @@ def memory(name: str, start: float | int | bool = 0.0) -> Cell:
     return recorder().declare(name, start, kind)
 
 
-def peak(name: str, value: Any, time: Any = None) -> None:
-    """Keep the largest value of all committed steps, and the time it was reached in `name.time`."""
-    best = recorder().declare(name, -np.inf, checked=False)
-    higher = value > best.value
-    if time is not None:
-        at = recorder().declare(f"{name}.time", 0.0, checked=False)
-        at.value = where(higher, time, at.value)
-    best.value = where(higher, value, best.value)
-
-
-def total(name: str, value: Any) -> None:
-    """Add to a sum over all committed steps."""
-    cell = recorder().declare(name, 0.0, checked=False)
-    cell.value = cell.value + value
-
-
 def emit(stream: str, **columns: Any) -> None:
     """Append a row to a stream: a sample, an impact, any event."""
     recorder().emit(stream, columns)
-
-
-def due(name: str, step: Any, interval: Any) -> Any:
-    """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
-    n, k = as_float(interval), number(step)
-    return n * floor(k / n) == k  # exact below 2**51
 
 
 def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:

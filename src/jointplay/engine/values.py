@@ -31,10 +31,6 @@ class Operation(NamedTuple):
     llvm: str
 
 
-def _shift_right(x: np.int64, n: np.int64) -> np.int64:
-    return (x.view(np.uint64) >> np.int64(n).view(np.uint64)).view(np.int64)
-
-
 _F1 = "call {F} @llvm.NAME.{s}({F} {0})"
 OPERATIONS: dict[str, Operation] = {
     "add": Operation("ff", "f", np.add, "fadd {F} {0}, {1}"),
@@ -57,7 +53,7 @@ OPERATIONS: dict[str, Operation] = {
     "ior": Operation("ii", "i", np.bitwise_or, "or {I} {0}, {1}"),
     "ixor": Operation("ii", "i", np.bitwise_xor, "xor {I} {0}, {1}"),
     "ishl": Operation("ii", "i", np.left_shift, "shl {I} {0}, {1}"),
-    "ishr": Operation("ii", "i", _shift_right, "lshr {I} {0}, {1}"),
+    "ishr": Operation("ii", "i", lambda i, n: (i.view("u8") >> n.view("u8")).view("i8"), "lshr {I} {0}, {1}"),
     "ilt": Operation("ii", "m", np.less, "icmp slt {I} {0}, {1}"),
     "ile": Operation("ii", "m", np.less_equal, "icmp sle {I} {0}, {1}"),
     "ieq": Operation("ii", "m", np.equal, "icmp eq {I} {0}, {1}"),
@@ -102,11 +98,6 @@ def here() -> str:
 def is_value(x: Any) -> bool:
     """True for recorded or eager values, false for plain Python numbers."""
     return isinstance(x, Value)
-
-
-def is_known(x: Any) -> bool:
-    """True for a plain number that is not NaN."""
-    return not isinstance(x, Value) and x == x
 
 
 def kind_of(*xs: Any) -> str:
@@ -234,7 +225,7 @@ class Value:
     __truediv__, __rtruediv__ = _operator("/")
     __lt__, __gt__ = _operator("<")
     __le__, __ge__ = _operator("<=")
-    __eq__, __ne__ = _operator("==")[0], _operator("!=")[0]  # type: ignore[assignment]
+    __eq__, __ne__ = _operator("==")[0], _operator("!=")[0]
     __and__, __rand__ = _operator("&")
     __or__, __ror__ = _operator("|")
     __xor__, __rxor__ = _operator("^")
@@ -315,21 +306,6 @@ def where(mask: Any, a: Any, b: Any) -> Any:
     if isinstance(mask, bool | np.bool_):
         return a if mask else b
     return operate(kind_of(a, b) + "select", mask, a, b)
-
-
-def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two; NaN if either is NaN."""
-    return where(b < a, b, a) if is_known(b) else where((a < b) | (a != a), a, b)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """The larger of two; NaN if either is NaN."""
-    return where(b > a, b, a) if is_known(b) else where((a > b) | (a != a), a, b)
-
-
-def sign(x: Any) -> Any:
-    """-1, 0 or 1 with the sign of x; NaN stays NaN."""
-    return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
 
 
 def bits(x: Any) -> Any:

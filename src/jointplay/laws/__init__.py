@@ -24,7 +24,9 @@ class Law:
         named = {n: p.default for n, p in taken.items() if p.kind is p.KEYWORD_ONLY}
         missing = [n for n in (*rates, *memory) if n not in named]
         if missing:
-            raise ValueError(f"law {self.name!r} declares {missing[0]!r} but does not take it by name: write *, {missing[0]}")
+            raise ValueError(
+                f"law {self.name!r} declares {missing[0]!r} but does not take it by name: write *, {missing[0]}"
+            )
         self.parameters = {n: d for n, d in named.items() if n not in self.rates and n not in self.memory}
 
     def __call__(self, *inputs: Any, **named: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:

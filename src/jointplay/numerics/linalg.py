@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.values import is_value, minimum, sqrt, where
+from ..engine.values import is_value, sqrt, where
+from .choice import minimum
 
 Matrix = list[list[Any]]
 
@@ -27,7 +28,7 @@ def minimum_degree(matrix: Matrix, last: Sequence[int] = ()) -> list[int]:
     """The order in which to eliminate a symmetric matrix with little fill, leaving `last` for the end."""
     size = len(matrix)
     near = {i: {j for j in range(size) if j != i and not is_zero(matrix[i][j])} for i in range(size)}
-    order = []
+    order: list[int] = []
     while len(order) < size - len(last):
         i = min((k for k in near if k not in last), key=lambda k: (len(near[k]), k))
         around = near.pop(i)

@@ -8,7 +8,8 @@ from typing import Any
 from ..engine.derivatives import RULES, Tangent, derivative, tangents
 from ..engine.recorder import sequence
 from ..engine.text import loop
-from ..engine.values import TraceError, Value, here, maximum, recorder
+from ..engine.values import TraceError, Value, here, recorder
+from .choice import maximum
 from .linalg import linear_solve
 
 

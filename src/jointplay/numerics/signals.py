@@ -1,11 +1,34 @@
-"""Signals of sampled systems: delays and random numbers, both keyed to the absolute step number."""
+"""Signals: largest values and sums over all steps, periodic tests, delays, random numbers."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..engine.text import whole
-from ..engine.values import bits, from_bits, is_value, recorder, where
+from ..engine.values import as_float, bits, floor, from_bits, is_value, number, recorder, where
+
+
+def peak(name: str, value: Any, time: Any = None) -> None:
+    """Keep the largest value of all committed steps, and the time it was reached in `name.time`."""
+    best = recorder().declare(name, -math.inf, checked=False)
+    higher = value > best.value
+    if time is not None:
+        at = recorder().declare(f"{name}.time", 0.0, checked=False)
+        at.value = where(higher, time, at.value)
+    best.value = where(higher, value, best.value)
+
+
+def total(name: str, value: Any) -> None:
+    """Add to a sum over all committed steps."""
+    cell = recorder().declare(name, 0.0, checked=False)
+    cell.value = cell.value + value
+
+
+def due(name: str, step: Any, interval: Any) -> Any:
+    """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
+    n, k = as_float(interval), number(step)
+    return n * floor(k / n) == k  # exact below 2**51
 
 
 def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:

@@ -1,0 +1,27 @@
+"""The smaller, the larger, the sign: choices that pass NaN on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.values import is_value, where
+
+
+def is_known(x: Any) -> bool:
+    """True for a plain number that is not NaN."""
+    return not is_value(x) and x == x
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two; NaN if either is NaN."""
+    return where(b < a, b, a) if is_known(b) else where((a < b) | (a != a), a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two; NaN if either is NaN."""
+    return where(b > a, b, a) if is_known(b) else where((a > b) | (a != a), a, b)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 with the sign of x; NaN stays NaN."""
+    return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
