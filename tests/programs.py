@@ -127,11 +127,7 @@ def condition(draw):
         name = draw.name("due")
         return lambda s: e.due(name, s.step, s.p.every)
     a, b = condition(draw), condition(draw) if which == 4 else None
-    return lambda s: negated(a(s)) if b is None else a(s) & b(s) | (s.step < k)
-
-
-def negated(mask):
-    return ~mask if isinstance(mask, e.Value) else not mask  # ~True is -2 in Python
+    return lambda s: a(s) ^ True if b is None else a(s) & b(s) | (s.step < k)
 
 
 def assignment(draw, depth):
@@ -201,7 +197,7 @@ def calls(draw, depth):
     def text(s):
         call, mask, (a, b, c) = routine(s), test(s), (x(s) for x in arguments)
         first = call(a, b, mask)
-        s.floats += [*first, *call(first[1], c, negated(mask)), *call(0.5, c, mask)]
+        s.floats += [*first, *call(first[1], c, mask ^ True), *call(0.5, c, mask)]
 
     return text
 

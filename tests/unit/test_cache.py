@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,62 @@ def test_programs_have_the_same_key_in_every_process(here):
     second = run(code, here, PYTHONHASHSEED="2")
     assert first == [TEXT["program"]().digest, "False"]
     assert second == [first[0], "True"]
+
+
+def test_machine_code_lives_as_long_as_its_run_and_no_longer(here, right):
+    code = """
+import gc
+kept = [Run(program(n / 10), eager=False) for n in range(6)]
+for n in range(20):
+    print(*numbers()[0])
+    del kept[:1]
+    gc.collect()
+    [run.advance(5) for run in kept]
+"""
+    assert run(code, here) == right * 20
+
+
+def test_threads_may_compile_and_run_at_once(here):
+    names = [n / 20 for n in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda k: TEXT["numbers"](k=k)[0], names))
+    assert together == [TEXT["numbers"](k=k)[0] for k in names]
+    assert len(set(map(tuple, together))) == 12
+
+
+# -- machines that cannot
+def test_the_environment_may_ask_for_eager_runs(here, right):
+    code = """
+def found(**options):
+    run = Run(program(), **options)
+    run.advance(5)
+    return run.eager, run["x"][0].hex()
+print(*found(), *found(eager=False, fma=False))
+"""
+    for value, eager in (("1", "True"), ("0", "False"), ("", "False")):
+        [line] = run(code, here, JOINTPLAY_EAGER=value)
+        asked, x, compiled, y = line.split()
+        assert (asked, compiled) == (eager, "False")
+        assert x == y or eager == "False"
+
+
+def test_a_machine_without_machine_code_runs_eagerly_and_says_so(here):
+    code = """
+import warnings
+wanted = Run(program(), eager=True)
+wanted.advance(5)
+def fail(*args, **options):
+    raise RuntimeError("no such instruction")
+Native.__init__ = fail
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    runs = [Run(program()), Run(program())]
+for run in runs:
+    run.advance(5)
+    assert run.eager and run["x"] == wanted["x"]
+print(len(caught), "no such instruction" in str(caught[0].message))
+"""
+    assert run(code, here) == ["1 True"]
 
 
 # -- what is kept

@@ -151,6 +151,21 @@ def test_inputs_are_independent_wherever_they_come_from():
         np.testing.assert_allclose(evaluate(text, x, y, eager=eager), wanted, rtol=1e-14, atol=1e-300)
 
 
+@pytest.mark.parametrize("eager", [False, True])
+def test_one_number_given_twice_is_two_inputs(eager):
+    def slope(a, b):
+        return derivative([a * a * b], [a])[0][0]
+
+    def text(x):
+        looped = loop([x, x], lambda a, b: ([slope(a, b), b], False), 3)[0][0]
+        a, b = branch(x > 0, lambda: [x, x], lambda: [x, 1.0])
+        [u, v], _ = solve(lambda u, v: [u + 2 * v - 4 * x, u - v - x], [1.0, 1.0])
+        return [subroutine(slope)(x, x), looped, slope(a, b), u, v]
+
+    found = evaluate(text, [3.0, 0.5], eager=eager)
+    np.testing.assert_allclose(found, [[18.0, 0.5]] * 3 + [[6.0, 1.0], [3.0, 0.5]])
+
+
 def test_what_does_not_depend_is_a_structural_zero():
     def step(s, p):
         rows = derivative([s.x * s.x, 2.0, engine.where(s.y > 0, s.x, 1.0)], [s.y, p.a])

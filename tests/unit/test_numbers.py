@@ -126,6 +126,19 @@ def test_number_and_integer_are_exact_to_51_bits(eager):
     assert evaluate(lambda x: number(integer(x)), halves, eager=eager).tolist() == np.rint(halves).tolist()
 
 
+@BOTH
+def test_rows_hold_integers_of_any_size(eager):
+    sizes = [0, -1, 2**51, -(2**51), 2**53, 2**62, -(2**63)]
+
+    def step(s, p):
+        emit("out", n=p.n.load(s.step), some=p.n.load(s.step) != 0)
+        stop(s.step >= len(sizes) - 1)
+
+    rows = run_to_end(trace(step, {}, {"n": np.array(sizes)}), eager=eager).rows("out")
+    assert rows["n"].tolist() == [float(n) for n in sizes]
+    assert rows["some"].tolist() == [0, 1, 1, 1, 1, 1, 1]
+
+
 POWERS = {0.5: (1, 0, 0), 1.5: (1, 1, 0), 2: (0, 1, 0), 3: (0, 2, 0), 4: (0, 2, 0), -1: (0, 0, 1), 1: (0, 0, 0)}
 
 

@@ -10,7 +10,7 @@ from tests.programs import parameter_sets, program
 
 STEPS = 20
 COMMON = dict(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
-NUMBERS = st.lists(st.integers(0, 999), min_size=20, max_size=160)
+NUMBERS = st.lists(st.integers(0, 999), min_size=60, max_size=200)
 
 
 def check_lanes(made, lanes: tuple[int, ...], seed: int, fma: bool) -> None:

@@ -66,6 +66,17 @@ def test_a_delay_in_a_branch_or_loop_keeps_what_it_was_given_there(mode):
     assert run.rows("loop")["x"].tolist() == [x for x in given for _ in range(3)]
 
 
+@EVERY_MODE
+def test_a_delay_is_at_most_what_was_said(mode):
+    def step(s, p):
+        emit("out", x=delay("lag", number(s.step) + 1.0, p.lag, s.step, 3, -9.0))
+
+    rows = run_to_end(trace(step, {}, {"lag": 9}), steps=20, **mode).rows("out")
+    assert rows["x"].tolist() == late(3, -9.0)
+    with pytest.raises(ValueError, match="'long'"):
+        trace(lambda s, p: {"x": delay("long", s.x, 9, s.step, 3)}, {"x": 0.0})
+
+
 def test_one_name_is_one_delay():
     def step(s, p):
         return {"x": delay("same", s.x, 1, s.step, 2) + delay("same", s.x, 1, s.step, 9)}
