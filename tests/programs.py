@@ -55,9 +55,7 @@ class Scope:
 
 def leaf(draw):
     kind, which = draw(4), draw(8)
-    if kind == 3:
-        return lambda s: which / 4 - 1
-    return lambda s: s.floats[-1 - which % len(s.floats)]
+    return lambda s: which / 4 - 1 if kind == 3 else s.floats[-1 - which % len(s.floats)]
 
 
 SMOOTH = [

@@ -57,7 +57,7 @@ def test_a_branch_runs_the_side_it_needs(mode):
 def test_a_side_that_no_lane_needs_costs_nothing(lanes):
     def step(s, p):
         def long():
-            return loop([s.x], lambda x: ([x * 0.999 + p.a], x < 1e9), 10**7)[0][0]
+            return loop([s.x], lambda x: ([x * 0.999 + p.a], True), 3 * 10**7)[0][0]
 
         return {"x": branch(s.x < 0, long, lambda: branch(s.x > 1e9, long, lambda: s.x + 1.0))}
 
@@ -252,16 +252,16 @@ def test_a_subroutine_is_written_once():
 @EVERY_MODE
 def test_subroutines_call_others_use_what_surrounds_them_and_fold_constants(mode):
     def step(s, p):
-        scale = s.x * p.a
+        scale, positive = s.x * p.a, s.x > 0
 
         @subroutine
         def inner(x):
-            return x * scale + x, s.x > 0
+            return x * scale + x, positive
 
         @subroutine
         def outer(x, n):
-            y, positive = inner(x)
-            return branch(positive, lambda: y + inner(y)[0] * n, lambda: y), n * 2
+            y, up = inner(x)
+            return branch(up, lambda: y + inner(y)[0] * n, lambda: y), n * 2
 
         (y, twice), (z, _) = outer(s.x, 3), outer(s.x + 1, 3)
         assert twice == 6

@@ -94,17 +94,7 @@ def chain(s, p):
 
 
 STATE = {"x": 0.2, "y": 0.1, "vx": 1.5, "vy": 0.3}
-PARAMETERS = {
-    "h": 0.01,
-    "gravity": 2.0,
-    "friction": 0.1,
-    "e": 0.8,
-    "lag": 3,
-    "seed": 1,
-    "run": 0,
-    "every": 5,
-    "last": LAST,
-}
+PARAMETERS = dict(h=0.01, gravity=2.0, friction=0.1, e=0.8, lag=3, seed=1, run=0, every=5, last=LAST)
 SETS = [{"run": i, "e": 0.5 + 0.06 * i, "lag": 2 * i, "last": LAST - 37 * i, "every": 1 + i} for i in range(8)]
 PROGRAMS = {text.__name__: trace(text, STATE, PARAMETERS) for text in (journal, chain)}
 EACH = pytest.mark.parametrize("name", PROGRAMS)
@@ -214,6 +204,15 @@ def test_a_run_stopped_by_another_thread_resumes(name):
     run.stop()
     run.start(0, given)
     assert run.advance(10) == 0  # stays stopped until told otherwise
+
+
+def test_stop_interrupts_one_call_of_machine_code():
+    run = Run(trace(lambda s, p: {"x": 0.5 * s.x + p.a}, {"x": 0.0}, {"a": 1.0}), eager=False)
+    run.chunk = 10**10  # many seconds
+    threading.Timer(0.05, run.stop).start()
+    begin = time.perf_counter()
+    assert 0 < run.advance() < 10**10
+    assert time.perf_counter() - begin < 2.0
 
 
 def test_stop_interrupts_a_long_run_at_once_and_nothing_is_lost():

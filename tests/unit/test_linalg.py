@@ -123,6 +123,8 @@ def test_the_relative_pivot_tells_singular_from_good():
         assert (pivots[0] > 0.1).all()
         assert (pivots[1] < 3e-15).all()
         assert (pivots[2] > 1e-11).all() and (pivots[2] < 1e-6).all()
+    close = np.array([[[1.0, 1.0], [1.0, 1 + 1e-9]]] * 5)  # |d| / (|a| + what elimination took)
+    np.testing.assert_allclose(pivots_of(close), 1e-9 / (2 + 1e-9), rtol=1e-6)
     assert pivots_of(np.array([np.diag([1e-9, 1.0, 1e9])] * 5), np.eye(3, dtype=bool)).tolist() == [1] * 5
 
 

@@ -22,13 +22,13 @@ def check_lanes(made, lanes: tuple[int, ...], seed: int, fma: bool) -> None:
             assert differences(outcome(run, lane), alone[lane]) == []
 
 
-@settings(max_examples=12, **COMMON)
+@settings(max_examples=30, **COMMON)
 @given(NUMBERS, st.sampled_from([2, 4, 8]), st.integers(0, 99), st.booleans())
 def test_a_lane_is_the_scalar_run(numbers, lanes, seed, fma):
     check_lanes(program(numbers), (lanes,), seed, fma)
 
 
-@settings(max_examples=2, **COMMON)
+@settings(max_examples=4, **COMMON)
 @given(NUMBERS, st.integers(0, 99))
 def test_every_number_of_lanes(numbers, seed):
     made = program(numbers)
@@ -44,7 +44,7 @@ def close(a: Run, b: Run) -> bool:
     return all(np.allclose(x, y, rtol=1e-12, atol=1e-12, equal_nan=True) for x, y in pairs)
 
 
-@settings(max_examples=20, **COMMON)
+@settings(max_examples=30, **COMMON)
 @given(NUMBERS, st.integers(0, 99))
 def test_eager_is_the_build_without_fused_products_and_close_to_the_usual_one(numbers, seed):
     made = program(numbers)

@@ -1,7 +1,6 @@
 """The engine: text over scalars, traced, differentiated and turned into machine code.  It knows no mechanics.
 
-This front door resolves every word of a text by name: those of the engine, and those of `jointplay.numerics`,
-which are written in them.
+This front door resolves the words of a text by name, also those of `jointplay.numerics`, written in them.
 """
 
 from __future__ import annotations
@@ -25,14 +24,11 @@ _ROOMS = {
     "..numerics.tables": "Table table",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted(_HOME)
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return __all__

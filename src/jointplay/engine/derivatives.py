@@ -11,6 +11,7 @@ from .values import TraceError, Value, here, recorder, where
 Tangent = dict[int, Any]  # direction -> derivative; missing means zero
 PARTIALS: dict[str, Callable[..., Any]] = {}  # rules of functions: name -> partial derivatives of its arguments
 RULES: dict[str, Callable[..., Tangent]] = {}  # rules that need more than partial derivatives
+NO_LOOP = "a loop cannot be differentiated; write solve(residual, guess) or unroll it"
 FLAT = frozenset(["floor", "round", "lt", "le", "eq", "ne", "and", "or", "xor", "load", "formal", "input"])
 
 
@@ -96,13 +97,8 @@ def tangent(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
         both = sorted({*first, *second})
         return {j: where(a, first.get(j, 0.0), second.get(j, 0.0)) for j in both}
     if v.op == "loop":
-        raise refusal()
+        raise TraceError(f"{here()}: {NO_LOOP}")
     raise TraceError(f"{here()}: {v.op} has no derivative")
-
-
-def refusal() -> TraceError:
-    """The error for a loop on the way of a derivative."""
-    return TraceError(f"{here()}: a loop cannot be differentiated; write solve(residual, guess) or unroll it")
 
 
 def through_construct(made: Construct, reach: dict[int, Value], known: dict[int, Tangent], width: int) -> None:
@@ -110,7 +106,7 @@ def through_construct(made: Construct, reach: dict[int, Value], known: dict[int,
     rec = recorder()
     if made.word == "loop":
         if any(known.get(x.serial) for x in sources(made.outs[0]) if isinstance(x, Value)):
-            raise refusal()
+            raise TraceError(f"{here()}: {NO_LOOP}")
         return
     if made.word == "call":
         ends = rec.replay(made.about, made.reads[: len(made.about.formals)])

@@ -24,32 +24,30 @@ class EagerRecorder(Recorder):
         """A named number, known."""
         value = super().input(where, name, kind)
         if value.number is None:
-            value.number = DTYPES[kind](True if where == "live" else self.numbers(where, name))
+            value.number = DTYPES[kind](self.numbers(where, name))
         return value
 
     def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
         """Compute one operation."""
         key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
-        if op != "load" and key in self.step.memo:
+        if key in self.step.memo:
             return self.step.memo[key]
-        value = self.step.memo[key] = self.new(op, args, kind)
+        value = self.new(op, args, kind)
         value.rule = rule
+        if op in OPERATIONS or rule:  # a loop and a subroutine have formals of their own, even of equal numbers
+            self.step.memo[key] = value
         given = [a.number if isinstance(a, Value) else a for a in args]
         if op in OPERATIONS:
             value.number = compute(op, given)
             if kind == "f" and not self.first_bad and not np.isfinite(value.number) and np.isfinite(given).all():
                 self.first_bad = f"{op} gives {value.number} in {here()}"
         elif op == "load":
-            value.number = self.numbers_of(given[0])[int(given[1])]
+            array = given[0]
+            value.number = (array.data if array.where == "constant" else self.arrays[array.name])[int(given[1])]
         else:  # copy, loop and shared_max pass their argument on
-            value.number = DTYPES[kind](given[0])
+            value.number = given[0]
+        value.number = DTYPES[kind](value.number)
         return value
-
-    def numbers_of(self, array: Array) -> np.ndarray:
-        """The numbers of an array."""
-        if array.where == "constant":
-            return np.array(array.data, np.int64)
-        return self.arrays[array.name]
 
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """The side that the mask chooses."""
@@ -68,9 +66,8 @@ class EagerRecorder(Recorder):
             if not (again.number if isinstance(again, Value) else again):
                 break
         ends = self.settle(values, kinds, "the body of a loop must return what the loop carries")
-        return shape([self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]), self.opaque(
-            again, "m"
-        )
+        outs = [self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]
+        return shape(outs), self.opaque(again, "m")
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """A subroutine, called like any function."""
@@ -83,4 +80,4 @@ class EagerRecorder(Recorder):
 
     def store(self, array: Array, index: Any, value: Any) -> None:
         """Write one element of a ring buffer."""
-        self.numbers_of(array)[int(index)] = float(value)
+        self.arrays[array.name][int(index)] = float(value)

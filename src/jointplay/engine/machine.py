@@ -16,7 +16,7 @@ from .program import Program
 from .recorder import Array, Block, Construct
 from .values import OPERATIONS, Value
 
-INTRINSICS = ("sqrt", "fabs", "floor", "roundeven")
+ALIGNED = '"stackrealign"'  # vectors on the stack do not straddle cache lines
 SCALARS = {"f": "double", "i": "i64", "m": "i1"}
 
 
@@ -187,38 +187,51 @@ class Assembler:
             self.lines.append(f"  store double {new}, ptr {place}")
 
     def write_branch(self, made: Construct) -> None:
-        """Run the side that is needed; in lanes each side that some lane needs, then select per lane."""
-        [mask], outer, kinds, found = self.refs(made.reads, "m"), self.active, [v.kind for v in made.outs], []
+        """Run the side that is needed; in lanes each side that some lane needs."""
+        [mask], kinds, found = self.refs(made.reads, "m"), [v.kind for v in made.outs], []
+        if self.lanes > 1:
+            return self.bind(made.outs, self.lane_branch(made.blocks, mask, kinds))
         self.fresh += 1
         then, other, join = f"then{self.fresh}", f"other{self.fresh}", f"join{self.fresh}"
-        if self.lanes == 1:
-            self.lines.append(f"  br i1 {mask}, label %{then}, label %{other}")
-        for label, after, block in zip((then, other), (other, join), made.blocks, strict=True):
-            before = self.label
-            if self.lanes > 1:
-                active = self.literal(True, "m") if made.about == "all lanes" else outer
-                taken = mask if label == then else self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
-                self.active = self.both(active, taken)
-                label, after = f"{label}.side", f"{after}.next"
-                self.lines.append(f"  br i1 {self.any(self.active)}, label %{label}, label %{after}")
+        self.lines.append(f"  br i1 {mask}, label %{then}, label %{other}")
+        for label, block in zip((then, other), made.blocks, strict=True):
             self.start(label)
             self.write(block)
-            ends, leaving = self.refs(block.ends, kinds), self.label
-            self.lines.append(f"  br label %{join if self.lanes == 1 else after}")
-            if self.lanes > 1:
-                self.start(after)
-                idle = [f"[ {self.literal(0, k)}, %{before} ]" for k in kinds]
-                rows = zip(kinds, ends, idle, strict=True)
-                found.append([self.say(f"phi {self.types[k]} [ {x}, %{leaving} ], {i}") for k, x, i in rows])
-            else:
-                found.append([f"[ {x}, %{leaving} ]" for x in ends])
+            found.append([f"[ {x}, %{self.label} ]" for x in self.refs(block.ends, kinds)])
+            self.lines.append(f"  br label %{join}")
+        self.start(join)
         rows = zip((self.types[k] for k in kinds), *found, strict=True)
-        if self.lanes == 1:
-            self.start(join)
-            self.bind(made.outs, [self.say(f"phi {t} {a}, {b}") for t, a, b in rows])
-        else:
-            self.active = outer
-            self.bind(made.outs, [self.say(f"select {self.M} {mask}, {t} {a}, {t} {b}") for t, a, b in rows])
+        self.bind(made.outs, [self.say(f"phi {t} {a}, {b}") for t, a, b in rows])
+
+    def lane_branch(self, sides: list[Block], mask: str, kinds: list[str]) -> list[str]:
+        """Run each side that some lane needs; select per lane only where the second one runs."""
+        outer, opposite = self.active, self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
+        order = sorted(zip(sides, (mask, opposite), strict=True), key=lambda side: bool(side[0].code))
+        values = [self.literal(0, k) for k in kinds]
+        for place, (block, taken) in enumerate(order):
+            self.active = self.both(outer, taken)
+            values = self.mixed(self.active, block, kinds, values, taken if place else self.literal(True, "m"))
+        self.active = outer
+        return values
+
+    def mixed(self, needed: str, new: Block | list[str], kinds: list[str], old: list[str], mask: str) -> list[str]:
+        """If some lane needs it, new values (or the ends of a block) where the mask holds; else the old ones."""
+        if isinstance(new, Block) and not new.code and mask == self.literal(True, "m"):
+            return self.refs(new.ends, kinds)
+        self.fresh += 1
+        before, some, after = self.label, f"some{self.fresh}", f"after{self.fresh}"
+        self.lines.append(f"  br i1 {self.any(needed)}, label %{some}, label %{after}")
+        self.start(some)
+        if isinstance(new, Block):
+            self.write(new)
+            new = self.refs(new.ends, kinds)
+        rows = list(zip((self.types[k] for k in kinds), new, old, strict=True))
+        if mask != self.literal(True, "m"):
+            rows = [(t, self.say(f"select {self.M} {mask}, {t} {x}, {t} {y}"), y) for t, x, y in rows]
+        self.lines.append(f"  br label %{after}")
+        leaving = self.label
+        self.start(after)
+        return [self.say(f"phi {t} [ {x}, %{leaving} ], [ {y}, %{before} ]") for t, x, y in rows]
 
     def write_loop(self, made: Construct) -> None:
         """Repeat a block while some lane wants it; a lane that is through keeps its values."""
@@ -278,7 +291,7 @@ class Assembler:
         for i, (t, x) in enumerate(zip(types, ends, strict=True)):
             result = self.say(f"insertvalue {whole} {result}, {t} {self.names[x.serial]}, {i}")
         name = self.routines[id(block)]
-        text = [f"define internal fastcc {whole} {name}({', '.join(args)}) noinline nounwind {{", "entry:"]
+        text = [f"define internal fastcc {whole} {name}({', '.join(args)}) noinline nounwind {ALIGNED} {{", "entry:"]
         text += [*self.entry, "  br label %body", "body:", *self.lines, f"  ret {whole} {result}", "}"]
         self.functions.append("\n".join(text))
         self.label, self.names, self.active, self.lines, self.entry, self.bases = saved
@@ -320,10 +333,13 @@ class Assembler:
         self.start("step")
         self.active = self.literal(True, "m") if self.lanes == 1 else live
         for (where, name), v in inputs.items():
-            if where != "parameter":
-                self.names[v.serial] = at[name] if where == "state" else self.active
+            if where == "state":
+                self.names[v.serial] = at[name]
         self.write(program.body)
         ends = self.refs(program.body.ends, kinds)
+        if self.lanes > 1:  # a lane that has ended keeps its state
+            ended = self.say(f"xor {self.M} {live}, {self.literal(True, 'm')}")
+            ends = self.mixed(ended, list(at.values()), kinds, ends, ended)
         following = self.say("add i64 %taken, 1")
         self.lines.append("  br label %head")
         rows = [("%taken", "i64", "0", following)]
@@ -335,14 +351,17 @@ class Assembler:
             if s.kind == "m":
                 value = self.say(f"zext {self.M} {value} to {t}")
             self.lines.append(f"  store {t} {value}, ptr {self.place(state, program.places[s.name])}, align 8")
-        body = ["define void @run(ptr %control) nounwind {", "entry:", *self.entry, *prologue]
+        body = [f"define void @run(ptr %control) nounwind {ALIGNED} {{", "entry:", *self.entry, *prologue]
         body += ["  br label %head", "head:", *phis, *self.lines]
         body += ["  store i64 %taken, ptr %control", "  ret void", "}"]
         return "\n\n".join(["\n".join(self.globals()), *self.functions, "\n".join(body)])
 
     def globals(self) -> list[str]:
         """Declarations and constant tables."""
-        t, lines = self.F, [f"declare {self.F} @llvm.{n}.{self.suffix}({self.F})" for n in INTRINSICS]
+        t, lines = (
+            self.F,
+            [f"declare {self.F} @llvm.{n}.{self.suffix}({self.F})" for n in ("sqrt", "fabs", "floor", "roundeven")],
+        )
         lines.append(f"declare {t} @llvm.fma.{self.suffix}({t}, {t}, {t})")
         if self.share:
             lines.append(f"declare double @llvm.vector.reduce.fmaximum.{self.suffix}({t})")

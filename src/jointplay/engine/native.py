@@ -76,8 +76,11 @@ class Native:
 def optimised(text: str, machine: Any) -> Any:
     """An LLVM module after the passes that pay: the trace is already free of common expressions."""
     module = llvm.parse_assembly(text)
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
-    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(module, passes)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_function_pass_manager()
+    for add in (passes.add_instruction_combine_pass, passes.add_simplify_cfg_pass, passes.add_loop_rotate_pass):
+        add()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
     return module

@@ -105,8 +105,7 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     """Take the new state if the step is good; else keep the old one and say why."""
     counter, status, detail = (rec.cells[n] for n in BUILT_IN)
     cells = {n: c for n, c in rec.cells.items() if n not in BUILT_IN}
-    start = {n: rec.input("state", n, c.kind) for n, c in rec.cells.items()}
-    before = {**old, **{n: start[n] for n in cells}}
+    before = {**old, **{n: rec.input("state", n, c.kind) for n, c in cells.items()}}
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
     floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and isinstance(x, Value) and x.kind == "f"]
@@ -115,24 +114,15 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
     finite = terms[0] == 0 if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
-    live = rec.input("live", "", "m")
-    good = live & (code <= DONE)
 
     def bad() -> list[Any]:
         first = detail.value
         for i, x in reversed(floats):
             first = where((abs(x) < np.inf) | (code != NON_FINITE), first, i)
-        return [
-            *before.values(),
-            start["step"],
-            where(live, code, start["status"]),
-            where(live, first, start["detail"]),
-        ]
+        return [*before.values(), rec.input("state", "step", "i"), code, first]
 
-    taken = branch(good, lambda: [*after.values(), counter.value + 1, code, detail.value], bad)
-    for v in taken[:1]:
-        if v.op == "out":
-            v.args[0].about = "all lanes"  # those that have ended, too: they keep what they have
+    good = [*after.values(), counter.value + 1, code, detail.value]  # made out here: a good step runs no side
+    taken = branch(code <= DONE, lambda: good, bad)
     return dict(zip([*before, *BUILT_IN], taken, strict=True))
 
 

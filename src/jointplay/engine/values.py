@@ -61,14 +61,15 @@ OPERATIONS: dict[str, Operation] = {
     "and": Operation("mm", "m", np.logical_and, "and {M} {0}, {1}"),
     "or": Operation("mm", "m", np.logical_or, "or {M} {0}, {1}"),
     "xor": Operation("mm", "m", np.logical_xor, "xor {M} {0}, {1}"),
+    "ifloat": Operation("i", "f", np.float64, "sitofp {I} {0} to {F}"),
     "bits": Operation("f", "i", lambda x: np.float64(x).view(np.int64), "bitcast {F} {0} to {I}"),
     "from_bits": Operation("i", "f", lambda i: np.int64(i).view(np.float64), "bitcast {I} {0} to {F}"),
     "fselect": Operation("mff", "f", np.where, "select {M} {0}, {F} {1}, {F} {2}"),
     "iselect": Operation("mii", "i", np.where, "select {M} {0}, {I} {1}, {I} {2}"),
     "mselect": Operation("mmm", "m", np.where, "select {M} {0}, {M} {1}, {M} {2}"),
 }
-SPELLING = {"+": "add", "-": "sub", "*": "mul", "/": "div", "<": "lt", "<=": "le", "==": "eq", "!=": "ne"}
-SPELLING |= {"&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+SYMBOLS, WORDS = "+ - * / < <= == != & | ^ << >>", "add sub mul div lt le eq ne and or xor shl shr"
+SPELLING = dict(zip(SYMBOLS.split(), WORDS.split(), strict=True))
 UFUNCS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
 UFUNCS |= {"equal": "==", "not_equal": "!="}
 DTYPES: dict[str, Any] = {"f": np.float64, "i": np.int64, "m": np.bool_}
@@ -334,4 +335,4 @@ def integer(x: Any) -> Any:
 def as_float(x: Any) -> Any:
     """A value of any kind as a float: integers as they are, masks as 1 and 0."""
     kind = kind_of(x)
-    return x if kind == "f" else number(x) if kind == "i" else where(x, 1.0, 0.0)
+    return x if kind == "f" else operate("ifloat", x) if kind == "i" else where(x, 1.0, 0.0)

@@ -108,6 +108,8 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
             pairs = list(zip(rows[k], rows[i], strict=True))
             rows[k] = [where(swap, b, a) for a, b in pairs]
             rows[i] = [where(swap, a, b) for a, b in pairs]
+        if is_zero(rows[k][k]):
+            raise ValueError(f"column {k} of the linear system is zero: it has no unique solution")
         for i in range(k + 1, n):
             factor = rows[i][k] / rows[k][k]
             rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..engine.text import whole
-from ..engine.values import as_float, bits, floor, from_bits, is_value, number, recorder, where
+from ..engine.values import bits, floor, from_bits, is_value, number, recorder, where
 
 
 def peak(name: str, value: Any, time: Any = None) -> None:
@@ -27,13 +27,17 @@ def total(name: str, value: Any) -> None:
 
 def due(name: str, step: Any, interval: Any) -> Any:
     """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
-    n, k = as_float(interval), number(step)
+    n, k = number(interval), number(step)
     return n * floor(k / n) == k  # exact below 2**51
 
 
 def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
     """The value this call was given `steps` steps ago (at most `at_most`); `start` before that."""
+    if not is_value(steps) and not 0 <= steps <= at_most:
+        raise ValueError(f"delay {name!r}: {steps!r} steps are not between 0 and at_most = {at_most}")
     size = 1 << int(at_most).bit_length()
+    if is_value(steps):
+        steps = where(steps > at_most, at_most, steps)
     ring = recorder().ring(name, size, start)
     past = ring.load((step - steps) & (size - 1))
     recorder().store(ring, step & (size - 1), value)
