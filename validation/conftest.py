@@ -13,9 +13,7 @@ RECORDS = Path(__file__).resolve().parent.parent / "build" / "validation.jsonl"
 def record() -> Callable[..., None]:
     """A function that writes down one comparison; call it before asserting the verdict."""
 
-    def write(
-        *, item: str, quantity: str, unit: str, ours: float | str, reference: float | str, verdict: str
-    ) -> None:
+    def write(*, item: str, quantity: str, unit: str, ours: float | str, reference: float | str, verdict: str) -> None:
         line = {
             "item": item,
             "quantity": quantity,
