@@ -6,10 +6,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from tests.helpers import evaluate, same_bits
 
 from jointplay.engine import derivative
 from jointplay.numerics import functions as f
+from tests.helpers import evaluate, same_bits
 
 mpf = mpmath.mpf
 MODES = [pytest.param(True, id="fused"), pytest.param(False, id="unfused")]
