@@ -44,9 +44,7 @@ def fresh_import(module: str) -> tuple[float, set[str]]:
     """Import the module in a new interpreter: CPU seconds of that whole process, and what it loaded."""
     code = f"import {module}, json, sys, time; print(json.dumps([time.process_time(), list(sys.modules)]))"
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    child = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    child = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     seconds, loaded = json.loads(child.stdout)
     return seconds, {name.partition(".")[0] for name in loaded}
 

@@ -10,13 +10,9 @@ from jointplay.engine import (
     assembly,
     branch,
     delay,
-    due,
     emit,
     loop,
     memory,
-    number,
-    peak,
-    sin,
     stop,
     subroutine,
     total,
@@ -25,7 +21,7 @@ from jointplay.engine import (
     whole,
 )
 from jointplay.run import Run
-from tests.helpers import differences, lane_run, outcome, recorded, run_to_end, scalar_outcomes
+from tests.helpers import differences, lane_run, outcome, recorded, run_to_end, same_bits, scalar_outcomes
 
 MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
 EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
@@ -181,39 +177,25 @@ def test_memory_in_nested_loops_and_branches(mode):
     assert (run["inner"], run["outer"], run["on"]) == (inner, outer, False)
 
 
-# -- accumulators and rows
 @EVERY_MODE
-def test_peaks_know_their_time_and_totals_add_up(mode):
+def test_memory_set_to_a_constant_is_a_value_like_any_other(mode):
     def step(s, p):
-        t = number(s.step) * 0.25
-        peak("highest", sin(t), t)
-        peak("level", where(s.step < 3, 1.0, 0.5), t)
-        peak("never", where(s.step < 100, float("nan"), 1.0), t)
-        total("sum", t)
-        return {"x": t}
+        gain, on, count = memory("gain", 1.0), memory("on", False), memory("count", 3)
 
-    run = run_to_end(trace(step, {"x": 0.0}), steps=40, **mode)
-    t = np.arange(40) * 0.25
-    assert run["highest"] == pytest.approx(np.sin(t).max(), rel=1e-15) and run["highest.time"] == 1.5
-    assert (run["level"], run["level.time"]) == (1, 0)
-    assert (run["never"], run["never.time"]) == (-np.inf, 0)
-    assert run["sum"] == t.sum()
+        def side():
+            gain.value, on.value, count.value = 0.0, True, 7
 
+        branch(s.x < 0, side, nothing)
+        flag = memory("flag", True)
+        flag.value = False
+        emit("rows", zero=gain.value * s.x, none=gain.value / s.y, off=~on.value, up=~flag.value, more=count.value + 1)
 
-@EVERY_MODE
-def test_due_is_keyed_to_the_absolute_step(mode):
-    def step(s, p):
-        branch(due("always", s.step, p.every), lambda: emit("always", step=s.step), nothing)
-        late = branch(s.step >= 7, lambda: due("late", s.step, p.every), lambda: False)
-        branch(late, lambda: emit("late", step=s.step), nothing)
-        branch(due("each", s.step, 1), lambda: total("each", 1.0), nothing)
-
-    run = run_to_end(trace(step, {}, {"every": 5}), steps=31, **mode)
-    assert run.rows("always")["step"].tolist() == [0, 5, 10, 15, 20, 25, 30]
-    assert run.rows("late")["step"].tolist() == [10, 15, 20, 25, 30]
-    assert run["each"] == 31
+    rows = run_to_end(trace(step, {"x": -0.5, "y": 0.0}), steps=1, **mode).rows("rows")
+    assert same_bits(rows["zero"], [-0.0]) and np.isnan(rows["none"]).all()
+    assert [rows[n].tolist() for n in ("off", "up", "more")] == [[0], [1], [8]]
 
 
+# -- rows
 @EVERY_MODE
 def test_rows_of_loops_are_all_kept(mode):
     def step(s, p):

@@ -225,6 +225,9 @@ def test_solve_finds_roots_and_tells_what_is_left():
     assert (left < 1e-15 * a + 2e-15).all()
     np.testing.assert_allclose(single, (a + 1) / 2, rtol=1e-15)
     np.testing.assert_allclose(rough, abs(single**2 - a), rtol=1e-13)
+    for order in (1, -1):  # the largest of several
+        text = lambda a, n=order: solve(lambda x, y: [x * x - a, y * y - 100 * a][::n], [a, a], 1)[1]  # noqa: E731
+        np.testing.assert_allclose(evaluate(text, a), ((100 + a) / 2) ** 2 - 100 * a, rtol=1e-13)
 
 
 def test_solve_exchanges_rows():

@@ -1,5 +1,8 @@
 """How runs end: done, stopped by the text, not finite; what a lane that has ended leaves alone."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,7 @@ from jointplay.engine import (
     branch,
     delay,
     emit,
+    loop,
     memory,
     number,
     peak,
@@ -221,3 +225,25 @@ def test_lanes_share_the_largest_if_asked():
         Run(made, lanes=2, share=True, eager=True)
     constant = trace(lambda s, p: {"x": shared_max(p.a)}, {"x": 0.0}, {"a": 1.0})
     assert run_to_end(constant, {"a": [3.0, 5.0]}, steps=1, lanes=2, share=True)["x"].tolist() == [5, 5]
+
+
+# -- calls of machine code
+def test_chunks_become_as_long_as_they_may():
+    def step(s, p):
+        return {"x": loop([s.x], lambda x: ([0.5 * x + p.a], True), 2_000_000)[0][0]}
+
+    slow = Run(trace(step, {"x": 0.0}, {"a": 1.0}), eager=False)
+    slow.chunk = 128
+    slow.advance(129)
+    quick = Run(traced(), {"fail": 1000, "done": 1000, "explode": 1000}, eager=False)
+    quick.advance(500)
+    assert 1 <= slow.chunk < 128 and quick.chunk > 64
+
+
+def test_stop_interrupts_one_call_of_machine_code():
+    run = Run(trace(lambda s, p: {"x": 0.5 * s.x + p.a}, {"x": 0.0}, {"a": 1.0}), eager=False)
+    run.chunk = 10**10  # many seconds
+    threading.Timer(0.05, run.stop).start()
+    begin = time.perf_counter()
+    assert 0 < run.advance() < 10**10
+    assert time.perf_counter() - begin < 2.0

@@ -1,15 +1,48 @@
-"""Delays and random numbers."""
+"""Peaks, sums, periods, delays and random numbers."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from jointplay.engine import branch, delay, emit, loop, number, random, stop, trace, whole
+from jointplay.engine import branch, delay, due, emit, loop, number, peak, random, sin, stop, total, trace, where, whole
 from tests.helpers import differences, lane_run, outcome, run_to_end, same_bits, scalar_outcomes
 
 MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
 EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
 COUNT = 200_000
+
+
+# -- accumulators and periods
+@EVERY_MODE
+def test_peaks_know_their_time_and_totals_add_up(mode):
+    def step(s, p):
+        t = number(s.step) * 0.25
+        peak("highest", sin(t), t)
+        peak("level", where(s.step < 3, 1.0, 0.5), t)
+        peak("never", where(s.step < 100, float("nan"), 1.0), t)
+        total("sum", t)
+        return {"x": t}
+
+    run = run_to_end(trace(step, {"x": 0.0}), steps=40, **mode)
+    t = np.arange(40) * 0.25
+    assert run["highest"] == pytest.approx(np.sin(t).max(), rel=1e-15) and run["highest.time"] == 1.5
+    assert (run["level"], run["level.time"]) == (1, 0)
+    assert (run["never"], run["never.time"]) == (-np.inf, 0)
+    assert run["sum"] == t.sum()
+
+
+@EVERY_MODE
+def test_due_is_keyed_to_the_absolute_step(mode):
+    def step(s, p):
+        branch(due("always", s.step, p.every), lambda: emit("always", step=s.step), lambda: None)
+        late = branch(s.step >= 7, lambda: due("late", s.step, p.every), lambda: False)
+        branch(late, lambda: emit("late", step=s.step), lambda: None)
+        branch(due("each", s.step, 1), lambda: total("each", 1.0), lambda: None)
+
+    run = run_to_end(trace(step, {}, {"every": 5}), steps=31, **mode)
+    assert run.rows("always")["step"].tolist() == [0, 5, 10, 15, 20, 25, 30]
+    assert run.rows("late")["step"].tolist() == [10, 15, 20, 25, 30]
+    assert run["each"] == 31
 
 
 # -- delay
