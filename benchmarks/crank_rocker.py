@@ -89,7 +89,7 @@ def step(s: Any, p: Any, audit: bool = False) -> dict[str, Any]:
     h, n = p.time_step, range(len(BODIES))
     q, v = ([s[f"{b}.{part}"] for b in BODIES] for part in ("angle", "rate"))
     kept = [s[f"{b}.{part}"] for b in BODIES for part in ("cos", "sin")]
-    again = due("refresh", s.step, REFRESH)
+    again = due(s.step, REFRESH)
     z = pairs(branch(again, lambda: [x for a in q for x in sincos(a)[::-1]], lambda: kept))
 
     # geometry: {body: arm}

@@ -18,7 +18,7 @@ def step(s, p):
         return [*(n * p.clearance).parts, *after.parts]
 
     x, y, vx, vy = branch((abs(r) >= p.clearance) & (r.dot(v) > 0), impact, lambda: [*r.parts, *v.parts])
-    branch(due("samples", s.step, p.every), lambda: emit("samples", t=t, x=x, y=y), lambda: None)
+    branch(due(s.step, p.every), lambda: emit("samples", t=t, x=x, y=y), lambda: None)
     stop(t >= p.until)
     return {"x": x, "y": y, "vx": vx, "vy": vy}
 

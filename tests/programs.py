@@ -122,8 +122,7 @@ def condition(draw):
     if which == 2:
         return lambda s: (((s.step * 5 + k) >> 1) & 3) == (s.step ^ k) & 1
     if which == 3:
-        name = draw.name("due")
-        return lambda s: e.due(name, s.step, s.p.every)
+        return lambda s: e.due(s.step, s.p.every)
     a, b = condition(draw), condition(draw) if which == 4 else None
     return lambda s: a(s) ^ True if b is None else a(s) & b(s) | (s.step < k)
 

@@ -154,7 +154,7 @@ def pendulum(s, p):
     speeds = [dot(row, [s.u, s.w]) for row in derivative(points, [s.a, s.b])]
     energy = 0.5 * dot(speeds, speeds) + (s.u * s.u + s.w * s.w) / 24 + GRAVITY * (points[1] + points[3])
     branch(
-        due("samples", s.step, p.every),
+        due(s.step, p.every),
         lambda: emit("samples", energy=energy, **dict(zip(names, y, strict=True))),
         lambda: None,
     )

@@ -47,7 +47,7 @@ def journal(s, p):
         goal.value = 2.0 * (sin(3 * t) * 0.3 - late) + integral.value
         total("decisions", 1.0)
 
-    branch(due("control", s.step, 4), control, lambda: None)
+    branch(due(s.step, 4), control, lambda: None)
     v = Pair(s.vx + p.h * goal.value, s.vy - p.h * p.gravity)
     r = Pair(s.x, s.y) + p.h * v
     distance = abs(r)
@@ -64,7 +64,7 @@ def journal(s, p):
 
     touching = (distance >= 1.0) & (r.dot(v) > 0)
     x, y, vx, vy = branch(touching, impact, lambda: [r.x, r.y, v.x, v.y])
-    sample = due("samples", s.step, p.every)
+    sample = due(s.step, p.every)
     branch(sample, lambda: emit("samples", step=s.step, t=t, x=x, y=y, energy=0.5 * (vx * vx + vy * vy)), lambda: None)
     stop(s.step >= p.last)
     return {"x": x, "y": y, "vx": vx, "vy": vy}
@@ -85,9 +85,7 @@ def chain(s, p):
     memory("longest", 0).value = where(n > memory("longest", 0).value, n, memory("longest", 0).value)
     total("unfinished", where(unfinished, 1.0, 0.0))
     peak("stretch", abs(s.x - s.y), p.h * number(s.step))
-    branch(
-        due("samples", s.step, p.every), lambda: emit("samples", step=s.step, x=s.x, energy=s.vx * s.vx), lambda: None
-    )
+    branch(due(s.step, p.every), lambda: emit("samples", step=s.step, x=s.x, energy=s.vx * s.vx), lambda: None)
     stop(s.step >= p.last)
     vx, vy = s.vx + p.h * force(s.x, s.y) + 0.001 * rest, s.vy + p.h * force(s.y, s.x)
     return {"x": s.x + p.h * vx, "y": s.y + p.h * vy, "vx": vx, "vy": vy}

@@ -34,10 +34,10 @@ def test_peaks_know_their_time_and_totals_add_up(mode):
 @EVERY_MODE
 def test_due_is_keyed_to_the_absolute_step(mode):
     def step(s, p):
-        branch(due("always", s.step, p.every), lambda: emit("always", step=s.step), lambda: None)
-        late = branch(s.step >= 7, lambda: due("late", s.step, p.every), lambda: False)
+        branch(due(s.step, p.every), lambda: emit("always", step=s.step), lambda: None)
+        late = branch(s.step >= 7, lambda: due(s.step, p.every), lambda: False)
         branch(late, lambda: emit("late", step=s.step), lambda: None)
-        branch(due("each", s.step, 1), lambda: total("each", 1.0), lambda: None)
+        branch(due(s.step, 1), lambda: total("each", 1.0), lambda: None)
 
     run = run_to_end(trace(step, {}, {"every": 5}), steps=31, **mode)
     assert run.rows("always")["step"].tolist() == [0, 5, 10, 15, 20, 25, 30]

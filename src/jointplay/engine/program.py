@@ -96,6 +96,7 @@ def run_text(rec: Recorder, program: Program) -> dict[str, Any]:
             raise ValueError(f"the step returns state {unknown[0]!r}, which is not declared: {', '.join(slots)}")
         kinds = [s.kind for s in slots.values()]
         values = rec.settle([new.get(n, old[n]) for n in slots], kinds, "the step returns a state of another kind")
+        values = [v if isinstance(v, Value) else rec.opaque(v, k) for v, k in zip(values, kinds, strict=True)]
         return commit(rec, old, dict(zip(slots, values, strict=True)))
     finally:
         active.recorder = before
@@ -108,7 +109,7 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     before = {**old, **{n: rec.input("state", n, c.kind) for n, c in cells.items()}}
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
-    floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and isinstance(x, Value) and x.kind == "f"]
+    floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and x.kind == "f"]
     terms = [x - x for x in (rec.opaque(x, "f") for _, x in floats)]  # zero, or NaN for what is not finite
     while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]

@@ -338,19 +338,18 @@ class Recorder:
     def write(self, cell: Cell, new: Any) -> None:
         """Set a cell in the present block."""
         self.read(cell)
-        complaint = f"{cell.name!r} holds another kind of value"
-        [self.block.cells[cell.name]] = self.settle([new], [cell.kind], complaint)
+        [new] = self.settle([new], [cell.kind], f"{cell.name!r} holds another kind of value")
+        self.block.cells[cell.name] = new if isinstance(new, Value) else self.opaque(new, cell.kind)
 
     def emit(self, stream: str, columns: dict[str, Any]) -> None:
         """Append a row to a stream, keeping the columns that are to be recorded."""
-        wanted = tuple(self.record.get(stream, tuple(columns)))
-        unknown = [c for c in wanted if c not in columns]
+        wanted = tuple(self.record.get(stream, columns))
         known, rows = self.streams.get(stream, (wanted, 0))
-        if unknown or known != wanted:
+        if not set(wanted) <= set(columns) or set(known) != set(wanted):
             raise ValueError(f"stream {stream!r} has columns {', '.join(columns)}; cannot record {', '.join(wanted)}")
         if wanted:
-            self.streams[stream] = (wanted, rows + self.block.repeats)
-            self.append(stream, [columns[c] for c in wanted])
+            self.streams[stream] = (known, rows + self.block.repeats)
+            self.append(stream, [columns[c] for c in known])
 
     def append(self, stream: str, values: list[Any]) -> None:
         """Write the row and count it."""

@@ -25,7 +25,7 @@ def total(name: str, value: Any) -> None:
     cell.value = cell.value + value
 
 
-def due(name: str, step: Any, interval: Any) -> Any:
+def due(step: Any, interval: Any) -> Any:
     """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
     n, k = number(interval), number(step)
     return n * floor(k / n) == k  # exact below 2**51
