@@ -10,6 +10,7 @@ import pytest
 
 import jointplay
 from jointplay.cli import main
+from jointplay.engine import cache
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -59,32 +60,26 @@ def test_cache_of_a_new_directory(tmp_path: Path):
     assert result.stdout == "deleted 0 files, 0 bytes\n"
 
 
-def test_cache_counts_and_clears(tmp_path: Path, monkeypatch, capsys):
-    from jointplay.engine import cache
-
-    files = [tmp_path / "one", tmp_path / "two", tmp_path / "gone"]
-    files[0].write_bytes(bytes(100))
-    files[1].write_bytes(bytes(20))
-    monkeypatch.setattr(cache, "directory", lambda: tmp_path)
-    monkeypatch.setattr(cache, "entries", lambda: files)
-    monkeypatch.setattr(cache, "limit", lambda: 1000)
-    monkeypatch.setattr(cache, "clear", lambda: (2, 120))
-
-    assert main(["cache"]) == 0
-    assert capsys.readouterr().out.split() == (
-        ["directory", str(tmp_path), "files", "3", "bytes", "120", "limit", "1000"]
-    )
-    assert main(["cache", "--clear"]) == 0
-    assert capsys.readouterr().out == "deleted 2 files, 120 bytes\n"
-
-
 @pytest.mark.parametrize(("error", "code"), [(ValueError("not a size"), 2), (OSError("disk is full"), 1)])
 def test_errors_become_exit_codes(error: Exception, code: int, monkeypatch, capsys):
-    from jointplay.engine import cache
-
     def fail():
         raise error
 
     monkeypatch.setattr(cache, "clear", fail)
     assert main(["cache", "--clear"]) == code
     assert capsys.readouterr().err == f"jointplay: {error}\n"
+
+
+def test_cache_with_real_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
+    for key in ("a" * 64, "b" * 64):
+        cache.write(key, b"12345")
+    size = sum(p.stat().st_size for p in tmp_path.iterdir())
+    assert listing(tmp_path) | {"limit": ""} == {
+        "directory": str(tmp_path),
+        "files": "2",
+        "bytes": str(size),
+        "limit": "",
+    }
+    result = run("cache", "--clear", JOINTPLAY_CACHE_DIR=str(tmp_path))
+    assert result.stdout == f"deleted 2 files, {size} bytes\n" and list(tmp_path.iterdir()) == []
