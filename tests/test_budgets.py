@@ -49,7 +49,7 @@ def fresh_import(module: str) -> tuple[float, set[str]]:
     return seconds, {name.partition(".")[0] for name in loaded}
 
 
-@pytest.mark.parametrize("module", ["jointplay", "jointplay.cli", "jointplay.engine.cache"])
+@pytest.mark.parametrize("module", ["jointplay", "jointplay.cli", "jointplay.cache"])
 def test_import_loads_nothing_heavy(module: str):
     assert fresh_import(module)[1] & HEAVY == set()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import jointplay
+from jointplay import cache
 from jointplay.cli import main
-from jointplay.engine import cache
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _cache(arguments: argparse.Namespace) -> None:
-    from jointplay.engine import cache
+    from jointplay import cache
 
     if arguments.clear:
         count, size = cache.clear()

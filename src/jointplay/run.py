@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ from .engine.eager import EagerRecorder
 from .engine.machine import control_words
 from .engine.program import Program, run_text
 from .engine.text import DONE, RUNNING, STATUS_NAMES, STOPPED
-from .engine.values import DTYPES
+from .engine.values import DTYPES, LANES
 from .numerics.tables import Table
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
@@ -39,6 +42,10 @@ class Run:
         share: bool = False,
         rows: int = 4096,
     ) -> None:
+        if not isinstance(program, Program):
+            raise ValueError(f"Run needs a program made by trace(step, ...), got {program!r}")
+        if type(lanes) is not int or lanes not in LANES:
+            raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
         self.program, self.lanes = program, lanes
         self.asked = eager is None  # by the environment, if at all
         self.eager = wants_eager() if eager is None else eager
@@ -50,7 +57,8 @@ class Run:
         self.collected: dict[str, list[list[np.ndarray]]] = {s: [[] for _ in range(lanes)] for s in program.streams}
         self.steps_taken, self.chunk = 0, 64
         for lane in range(lanes):
-            self.start(lane, pick(parameters, lane, lanes), pick(state, lane, lanes))
+            mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
+            self.start(lane, *mine)
         if self.eager:
             if share and lanes > 1:
                 raise ValueError("eager runs take one lane at a time and cannot share steps")
@@ -85,27 +93,56 @@ class Run:
         for slot in self.program.slots:
             at = self.places[slot.name]
             self.state_words[at : at + slot.size, lane] = encode(slot.kind, state.pop(slot.name, slot.start), slot.name)
-        unknown = [*parameters, *state]
-        if unknown:
-            known = [s.name for s in (*self.program.parameters, *self.program.slots)] + list(self.program.arrays)
-            raise ValueError(f"no parameter or state {unknown[0]!r}; there are {', '.join(known)}")
+        if parameters or state:
+            name = next(iter([*parameters, *state]))
+            if name in self.program.state:
+                raise ValueError(f"{name!r} is a state, not a parameter: give it as state={{{name!r}: ...}}")
+            known = [*(p.name for p in self.program.parameters), *self.program.arrays]
+            there = f"parameters {', '.join(known) or 'none'}; states {', '.join(self.program.state) or 'none'}"
+            raise ValueError(f"there is no {name!r}; there are {there}")
         for rows in self.collected.values():
             rows[lane] = []
 
     # -- what is known
+    def words(self, name: str) -> tuple[np.ndarray, str]:
+        """Where a state, memory, accumulator or parameter is kept, and its kind."""
+        for slots, words in ((self.program.slots, self.state_words), (self.program.parameters, self.parameter_words)):
+            at = 0
+            for slot in slots:
+                if slot.name == name:
+                    return words[at : at + slot.size], slot.kind
+                at += slot.size
+        known = [s.name for s in (*self.program.slots, *self.program.parameters)]
+        raise KeyError(f"no state, memory or parameter {name!r}; there are {', '.join(known)}")
+
     def __getitem__(self, name: str) -> np.ndarray:
-        """The present value of a state, memory or accumulator in every lane."""
-        slot = next((s for s in self.program.slots if s.name == name), None)
-        if slot is None:
-            raise KeyError(f"no state {name!r}; there are {', '.join(self.places)}")
-        words = self.state_words[self.places[name] : self.places[name] + slot.size]
-        values = words.view(np.float64) if slot.kind == "f" else words.astype(DTYPES[slot.kind])
-        return values[0].copy() if slot.size == 1 else values.copy()
+        """The present value of a state, memory, accumulator or parameter in every lane."""
+        words, kind = self.words(name)
+        values = words.view(np.float64) if kind == "f" else words.astype(DTYPES[kind])
+        return values[0].copy() if len(values) == 1 else values.copy()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Set a state, memory or parameter between two calls of advance, for all lanes or one value per lane."""
+        words, kind = self.words(name)
+        for lane in range(self.lanes):
+            words[:, lane] = encode(kind, self.share_of(name, value, lane), name)
+
+    def share_of(self, name: str, x: Any, lane: int) -> Any:
+        """One lane's share of a number given once for all or once per lane, or of a list of arrays."""
+        if name in self.program.arrays:
+            return x[lane] if isinstance(x, list | tuple) and not np.isscalar(x[0]) and len(x) == self.lanes else x
+        if isinstance(x, list | tuple | np.ndarray) and np.ndim(x):
+            if len(x) != self.lanes:
+                raise ValueError(
+                    f"{name!r} has {len(x)} values for {self.lanes} lane(s); give one number, or one per lane"
+                )
+            return x[lane]
+        return x
 
     @property
     def status(self) -> list[str]:
         """How each lane stands, in words."""
-        return [STATUS_NAMES[i] for i in self["status"]]
+        return [STATUS_NAMES[i] if 0 <= i < len(STATUS_NAMES) else f"status {i}" for i in self["status"]]
 
     @property
     def running(self) -> bool:
@@ -130,11 +167,14 @@ class Run:
         `until` is asked after each chunk, about every 50 ms, and ends the call when true; `expect` says how
         many steps are likely, for the time that an eager run announces.
         """
+        if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0):
+            raise ValueError(f"advance takes a whole number of steps, got {steps!r}; write round(time / step)")
         taken = 0
         while (steps is None or taken < steps) and self.running and not self.stop_word[0]:
             left = self.chunk if steps is None else min(self.chunk, steps - taken)
             begin = time.perf_counter()
-            done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
+            with undisturbed():
+                done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
             spent = time.perf_counter() - begin
             taken += done
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
@@ -210,7 +250,7 @@ class Run:
         ends = run_text(rec, program)
         numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
         for name, number in numbers.items():
-            self.state_words[self.places[name], lane] = encode(kinds[name], number, name)
+            self.state_words[self.places[name], lane] = word_of(kinds[name], number)
         if numbers["status"] <= DONE:
             for stream, row in rec.rows:
                 self.collected[stream][lane].append(np.array([row]))
@@ -234,20 +274,34 @@ class Run:
         return f"{text}: {self.program.slots[detail].name!r} is not finite" + (f"; first {cause}" if cause else "")
 
 
-def pick(given: Mapping[str, Any] | None, lane: int, lanes: int) -> dict[str, Any]:
-    """One lane's share of values given once for all or once per lane."""
-
-    def one(x: Any) -> Any:
-        return x[lane] if isinstance(x, list | tuple) and len(x) == lanes else x
-
-    return {n: one(x) for n, x in (given or {}).items()}
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C back until state and rows agree again; a chunk lasts about 50 ms."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught: list[Any] = []
+    handler = signal.signal(signal.SIGINT, lambda *what: caught.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if caught and callable(handler):
+            handler(*caught[0])
 
 
 def encode(kind: str, x: Any, name: str) -> np.int64:
+    """A number that somebody gave as the 64-bit word of its kind."""
+    if not isinstance(x, int | float | np.number | np.bool_) or x != x:
+        raise ValueError(f"{name!r} must be a number, got {x!r}")
+    if kind == "i" and x != int(x):
+        raise ValueError(f"{name!r} is a whole number, got {x!r}; declare it as a float in trace to give it fractions")
+    return word_of(kind, x)
+
+
+def word_of(kind: str, x: Any) -> np.int64:
     """A number as the 64-bit word of its kind."""
     number = DTYPES[kind](x)
-    if kind == "i" and number != x:
-        raise ValueError(f"{name!r} is a whole number, got {x!r}")
     return number.view(np.int64) if kind == "f" else np.int64(number)
 
 
@@ -283,7 +337,7 @@ def announce(seconds: float, lanes: int, expect: int | None) -> None:
 
 def wants_eager() -> bool:
     """True if JOINTPLAY_EAGER asks for it, or machine code fails its self-test here."""
-    if os.environ.get("JOINTPLAY_EAGER", "") not in ("", "0"):
+    if os.environ.get("JOINTPLAY_EAGER", "").lower() not in ("", "0", "false", "no", "off"):
         return True
     return not self_test()
 

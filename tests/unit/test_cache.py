@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jointplay.engine import cache
+from jointplay import cache
 from jointplay.engine.native import Native
 from jointplay.run import Run
 from tests.helpers import run_to_end
@@ -20,7 +20,8 @@ from tests.helpers import run_to_end
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import os, pathlib, sys, time
-from jointplay.engine import branch, cache, sin, trace
+from jointplay import cache
+from jointplay.engine import branch, sin, trace
 from jointplay.engine.native import Native
 from jointplay.run import Run
 

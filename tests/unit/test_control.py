@@ -189,6 +189,7 @@ def test_memory_set_to_a_constant_is_a_value_like_any_other(mode):
         flag = memory("flag", True)
         flag.value = False
         emit("rows", zero=gain.value * s.x, none=gain.value / s.y, off=~on.value, up=~flag.value, more=count.value + 1)
+        return {}
 
     rows = run_to_end(trace(step, {"x": -0.5, "y": 0.0}), steps=1, **mode).rows("rows")
     assert same_bits(rows["zero"], [-0.0]) and np.isnan(rows["none"]).all()

@@ -175,6 +175,7 @@ def test_what_does_not_depend_is_a_structural_zero():
         assert one == 1.0
         side = branch(s.x > 0, lambda: s.x * 2, lambda: s.x * 3)
         assert derivative([side], [s.y]) == [[0.0]]
+        return {}
 
     trace(step, {"x": 1.0, "y": 2.0}, {"a": 3.0})
 

@@ -104,7 +104,7 @@ def test_a_state_that_is_not_finite_ends_the_run(mode):
     [
         ("x", lambda s, p: {"x": sqrt(2.5 - number(s.step)), "y": s.x / 2}),
         ("y", lambda s, p: {"x": s.x + 1, "y": 1 / (3.0 - number(s.step))}),
-        ("m", lambda s, p: setattr(memory("m", 1.0), "value", 1 / (3.0 - number(s.step)))),
+        ("m", lambda s, p: setattr(memory("m", 1.0), "value", 1 / (3.0 - number(s.step))) or {}),
     ],
 )
 def test_the_first_state_that_is_not_finite_is_named(mode, name, text):
@@ -119,6 +119,7 @@ def test_memory_of_a_side_not_taken_does_not_shift_the_names(mode):
         branch(s.step > 100, lambda: setattr(memory("rare", 0.0), "value", s.x), lambda: None)
         often = memory("often", 1.0)
         often.value = where(s.step > 2, often.value / 0.0, often.value)
+        return {}
 
     run = run_to_end(trace(step, {"x": 0.0}), steps=9, **mode)
     assert "'often' is not finite" in run.explain()

@@ -114,7 +114,7 @@ def test_one_name_is_one_delay():
     def step(s, p):
         return {"x": delay("same", s.x, 1, s.step, 2) + delay("same", s.x, 1, s.step, 9)}
 
-    with pytest.raises(ValueError, match=r"'same'.*twice"):
+    with pytest.raises(ValueError, match=r"'same'.*another delay"):
         trace(step, {"x": 0.0})
 
 

@@ -192,7 +192,7 @@ def escapes_into_loop(s, p):
 
 def from_another_trace(s, p):
     kept = []
-    trace(lambda s, p: kept.append(s.x), {"x": 1.0})
+    trace(lambda s, p: kept.append(s.x) or {}, {"x": 1.0})
     return {"x": subroutine(lambda x: x + 1)(kept[0])}
 
 
@@ -245,7 +245,7 @@ def test_an_error_shows_the_line_and_the_remedy(text, line, remedies):
 
 def test_values_need_a_running_trace():
     kept = []
-    trace(lambda s, p: kept.append(s.x), STATE)
+    trace(lambda s, p: kept.append(s.x) or {}, STATE)
     with pytest.raises(TraceError, match=r"test_values.py:.*kept\[0\] \+ 1.*trace"):
         kept[0] + 1
 

@@ -16,7 +16,7 @@ _ROOMS = {
     ".program": "Program trace",
     ".machine": "assembly",
     ".native": "Native",
-    "..numerics.choice": "minimum maximum sign",
+    "..numerics.choice": "minimum maximum sign modulo",
     "..numerics.functions": "sin cos sincos tan asin acos atan atan2 hypot exp log tanh pow power",
     "..numerics.linalg": "Factor Pair dot linear_solve",
     "..numerics.newton": "solve",

@@ -74,6 +74,10 @@ class EagerRecorder(Recorder):
         values, shape = sequence(function(*(self.opaque(a, a.kind) if isinstance(a, Value) else a for a in args)))
         return shape([self.opaque(x, x.kind) if isinstance(x, Value) else x for x in values])
 
+    def ring(self, name: str, size: int, start: float) -> Array:
+        """A ring buffer of the state; loops come here more than once."""
+        return Array("ring", name, "f", size)
+
     def append(self, stream: str, values: list[Any]) -> None:
         """Keep a row until the step is committed."""
         self.rows.append((stream, [float(as_float(v)) for v in values]))

@@ -12,11 +12,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from . import cache
+from .. import cache
 from .machine import assembly
 from .program import Program
+from .values import LANES
 
-LANES = (1, 2, 4, 8)
 _lock = threading.Lock()  # LLVM is entered by one thread at a time
 
 

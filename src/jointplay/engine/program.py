@@ -19,7 +19,7 @@ class Names:
     """Named values: names.mass or names["crank.mass"]."""
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
+        self.__dict__["_values"] = values
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._values:
@@ -27,6 +27,9 @@ class Names:
         return self._values[name]
 
     __getitem__ = __getattr__
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name!r} cannot be set here: return {{{name!r}: next value}} from the step")
 
 
 def declare(name: str, x: Any) -> Any:
@@ -47,7 +50,11 @@ class Program:
         wrong = [n for n, x in state.items() if n in BUILT_IN or not isinstance(declare(n, x), Cell)]
         if wrong:
             raise ValueError(f"state {wrong[0]!r} must be a number, and not named {', '.join(BUILT_IN)}")
-        self.text, self.record, self.defaults = text, dict(record), dict(parameters)
+        self.text, self.record, self.defaults = (
+            text,
+            dict(record),
+            {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in parameters.items()},
+        )
         self.state: dict[str, Cell] = {n: declare(n, x) for n, x in state.items()}
         self.given = {n: declare(n, x) for n, x in parameters.items()}
         self.parameters = [p for p in self.given.values() if isinstance(p, Cell)]
@@ -87,10 +94,13 @@ def run_text(rec: Recorder, program: Program) -> dict[str, Any]:
     try:
         slots, given = program.state, program.given
         step, *_ = (rec.declare(n, 0, "i").value for n in BUILT_IN)
-        rec.reserved = set(slots)
+        rec.reserved = {*slots, *BUILT_IN}
         old = {n: rec.input("state", n, s.kind) for n, s in slots.items()}
         known = {n: rec.input("parameter", n, p.kind) if isinstance(p, Cell) else p for n, p in given.items()}
-        new = program.text(Names({**old, "step": step}), Names(known)) or {}
+        new = program.text(Names({**old, "step": step}), Names(known))
+        if not isinstance(new, dict) and (slots or new is not None):
+            raise ValueError(f"the step must return a dict of next states (of {', '.join(slots)}), got {new!r}")
+        new = new or {}
         unknown = [n for n in new if n not in slots]
         if unknown:
             raise ValueError(f"the step returns state {unknown[0]!r}, which is not declared: {', '.join(slots)}")

@@ -58,6 +58,8 @@ class Array:
             index = min(max(constant(index, "i"), 0), top)
         return recorder().operation("load", (self, index), self.kind)
 
+    __getitem__ = load
+
 
 @dataclass(eq=False)
 class Cell:
@@ -361,15 +363,16 @@ class Recorder:
     def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
         """The cell of this name, made on its first use."""
         cell = self.cells.setdefault(name, Cell(name, kind, constant(start, kind), checked))
-        if name in self.reserved or (cell.kind, cell.start) != (kind, constant(start, kind)):
+        wanted = (kind, constant(start, kind), checked)
+        if name in self.reserved or (cell.kind, cell.start, cell.checked) != wanted:
             raise ValueError(f"memory {name!r} is declared twice with other starts, or has the name of a state")
         return cell
 
     def ring(self, name: str, size: int, start: float) -> Array:
         """A ring buffer of the state."""
-        ring = self.rings.setdefault(name, Cell(name, "f", float(start), size=size))
-        if (ring.size, ring.start) != (size, start):
-            raise ValueError(f"ring buffer {name!r} is declared twice, with other sizes or starts")
+        if name in self.rings or name in self.cells or name in self.reserved:
+            raise ValueError(f"delay {name!r}: another delay, memory or state has this name")
+        self.rings[name] = Cell(name, "f", float(start), size=size)
         return Array("ring", name, "f", size)
 
     def store(self, array: Array, index: Any, value: Any) -> None:

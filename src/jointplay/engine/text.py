@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,8 @@ STATUS_NAMES = ["running", "done", "stopped", "non-finite", "singular pivot", "s
 
 def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
     """The results of then() where the mask holds, else of other(); only what some lane needs is run."""
+    for text in (then, other):
+        pure(text)
     if isinstance(mask, bool | np.bool_):
         return then() if mask else other()
     if not is_value(mask) or mask.kind != "m":
@@ -24,10 +27,23 @@ def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
     return recorder().branch(mask, then, other)
 
 
+def pure(text: Any) -> None:
+    """Refuse a side or body that is not a function, or that hands values out by assigning to outer names."""
+    if not callable(text):
+        raise TraceError(f"{here()}: expected a function without arguments, got {text!r}; write lambda: ...")
+    code = getattr(text, "__code__", None)
+    for i in dis.get_instructions(code) if code and code.co_freevars else ():
+        if i.opname == "STORE_DEREF" and i.argval in code.co_freevars:
+            raise TraceError(
+                f"{here()}: a side or body assigns to {i.argval!r} outside of it; return the value instead"
+            )
+
+
 def loop(carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
     """Repeat `carry, again = body(*carry)` while `again` holds, at most so often; gives carry, unfinished."""
     if not isinstance(at_most, int) or at_most < 1:
         raise TraceError(f"{here()}: a loop needs a whole number of rounds at_most >= 1, got {at_most!r}")
+    pure(body)
     return recorder().loop(carry, body, at_most)
 
 
@@ -73,8 +89,10 @@ def emit(stream: str, **columns: Any) -> None:
 
 
 def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:
-    """End this run after the present step where the mask holds; a failure keeps the state before the step."""
-    code, info = recorder().declare("status", RUNNING, "i"), recorder().declare("detail", 0, "i")
+    """End this run where the mask holds: DONE keeps the present step, every other status the state before it."""
+    if not is_value(status) and status not in range(1, len(STATUS_NAMES)):
+        raise ValueError(f"stop: status must be one of DONE ... STEP_TOO_SMALL (1 to 6), got {status!r}")
+    code, info = (recorder().cells[n] for n in ("status", "detail"))
     first = when & (code.value == RUNNING)
     info.value = where(first, detail, info.value)
     code.value = where(first, status, code.value)

@@ -73,6 +73,7 @@ SPELLING = dict(zip(SYMBOLS.split(), WORDS.split(), strict=True))
 UFUNCS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
 UFUNCS |= {"equal": "==", "not_equal": "!="}
 DTYPES: dict[str, Any] = {"f": np.float64, "i": np.int64, "m": np.bool_}
+LANES = (1, 2, 4, 8)  # how many simulations machine code can run side by side
 NUMBERS = (int, float, bool, np.number, np.bool_)
 KIND_NAMES = {"f": "a float", "i": "an integer", "m": "a mask"}
 active = threading.local()
@@ -128,8 +129,10 @@ def operate(name: str, *args: Any) -> Any:
         if not isinstance(x, Value):
             x = constant(x, kind)
         elif x.kind != kind:
-            hint = {"fi": "number(i)", "if": "integer(x)"}.get(kind + x.kind, "where(mask, 1.0, 0.0)")
-            raise TraceError(f"{here()}: expected {KIND_NAMES[kind]}, got {KIND_NAMES[x.kind]}; write {hint}")
+            named = next((a.args for a in args if isinstance(a, Value) and a.kind == "i" and a.op == "input"), None)
+            remedy = f"declare {named[0]} {named[1]!r} with a point, as 1.0" if named else "write number(i)"
+            remedy = remedy if "m" not in (kind, x.kind) else "write where(mask, 1.0, 0.0), or x > 0 for a condition"
+            raise TraceError(f"{here()}: {KIND_NAMES[x.kind]} where {KIND_NAMES[kind]} is needed; {remedy}")
         clean.append(x)
     if not any(isinstance(x, Value) for x in clean):
         with np.errstate(all="ignore"):
@@ -259,6 +262,11 @@ class Value:
         from . import pow
 
         return pow(base, self)
+
+    def __mod__(self, other: Any) -> Any:
+        from . import modulo
+
+        return modulo(self, other)
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.kind}{self.serial}>" if self.number is None else repr(self.number)

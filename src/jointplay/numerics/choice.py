@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.values import is_value, where
+from ..engine.values import floor, integer, is_value, kind_of, number, where
 
 
 def is_known(x: Any) -> bool:
@@ -25,3 +25,10 @@ def maximum(a: Any, b: Any) -> Any:
 def sign(x: Any) -> Any:
     """-1, 0 or 1 with the sign of x; NaN stays NaN."""
     return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
+
+
+def modulo(x: Any, y: Any) -> Any:
+    """The rest of x after division by y, with the sign of y: wraps an angle, counts a step in its cycle."""
+    if kind_of(x, y) == "i":
+        return x - integer(floor(number(x) / number(y))) * y
+    return x - floor(x / y) * y

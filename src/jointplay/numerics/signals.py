@@ -26,13 +26,18 @@ def total(name: str, value: Any) -> None:
 
 
 def due(step: Any, interval: Any) -> Any:
-    """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number."""
+    """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number; never for an interval of 0."""
+    if not is_value(interval) and not (isinstance(interval, int) and interval > 0):
+        raise ValueError(f"due: the interval must be a whole number of steps >= 1, got {interval!r}")
     n, k = number(interval), number(step)
     return n * floor(k / n) == k  # exact below 2**51
 
 
 def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
-    """The value this call was given `steps` steps ago (at most `at_most`); `start` before that."""
+    """The value this call was given `steps` steps ago; `start` before that.
+
+    `at_most` is a plain integer; a run-time `steps` beyond it counts as `at_most`, a negative one as 0.
+    """
     if not is_value(steps) and not 0 <= steps <= at_most:
         raise ValueError(f"delay {name!r}: {steps!r} steps are not between 0 and at_most = {at_most}")
     size = 1 << int(at_most).bit_length()

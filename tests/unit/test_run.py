@@ -1,0 +1,208 @@
+"""The driver: what a person gives and asks between steps, mistakes that must be named, Ctrl-C."""
+
+import math
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from jointplay.engine import (
+    TraceError,
+    branch,
+    delay,
+    due,
+    emit,
+    loop,
+    memory,
+    modulo,
+    number,
+    stop,
+    total,
+    trace,
+    where,
+)
+from jointplay.run import Run
+
+STATE = {"x": 1.0, "v": 0.0}
+PARAMETERS = {"h": 1e-3, "k": 100.0, "n": 10}
+
+
+def spring(s, p):
+    v = s.v - p.h * p.k * s.x
+    emit("rows", step=s.step, x=s.x)
+    return {"x": s.x + p.h * v, "v": v}
+
+
+@pytest.fixture(scope="module")
+def program():
+    return trace(spring, STATE, PARAMETERS)
+
+
+@pytest.mark.parametrize("steps", [2.5, 0.3 / 0.1, -5, math.nan, "3", True])
+def test_steps_are_whole_numbers(program, steps):
+    with pytest.raises(ValueError, match=r"whole number of steps.*round\(time / step\)"):
+        Run(program).advance(steps)
+
+
+@pytest.mark.parametrize("eager", [True, False])
+def test_values_can_be_read_and_set_between_calls(program, eager):
+    run, other = Run(program, lanes=2, eager=eager), Run(program, {"k": 50.0}, lanes=2, eager=eager)
+    run.advance(5)
+    run["k"], run["x"], run["v"] = 50.0, [1.0, 0.5], np.array([0.0, 0.25])
+    assert run["k"].tolist() == [50.0, 50.0] and run["n"].tolist() == [10, 10]
+    other["x"], other["v"] = [1.0, 0.5], [0.0, 0.25]
+    run.advance(3)
+    other.advance(3)
+    assert run["x"].tolist() == other["x"].tolist() and run["step"].tolist() == [8, 8]
+    with pytest.raises(KeyError, match=r"'q'.*x, v.*h, k, n"):
+        run["q"] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"parameters": {"k": [1.0, 2.0, 3.0]}}, "'k' has 3 values for 4 lane"),
+        ({"parameters": {"k": "3"}}, "'k' must be a number, got '3'"),
+        ({"parameters": {"k": math.nan}}, "'k' must be a number, got nan"),
+        ({"parameters": {"n": 2.5}}, "'n' is a whole number, got 2.5"),
+        ({"parameters": {"x": 1.0}}, "'x' is a state, not a parameter"),
+        ({"parameters": {"q": 1.0}}, "no 'q'; there are parameters h, k, n; states x, v"),
+        ({"state": {"x": None}}, "'x' must be a number, got None"),
+        ({"lanes": 3}, r"lanes must be one of \(1, 2, 4, 8\), got 3"),
+        ({"lanes": 2.0}, "lanes must be one of"),
+        ({"lanes": -1}, "lanes must be one of"),
+    ],
+)
+def test_what_is_given_is_checked(program, given, words):
+    with pytest.raises(ValueError, match=words):
+        Run(program, **({"lanes": 4} | given))
+
+
+def test_numbers_per_lane_may_be_an_array(program):
+    run = Run(program, {"k": np.linspace(1, 4, 4)}, lanes=4)
+    assert run["k"].tolist() == [1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(ValueError, match="made by trace"):
+        Run(spring)
+
+
+def test_default_arrays_are_kept_as_they_were():
+    data = np.ones(3)
+    made = trace(lambda s, p: {"x": p.data[s.step] + p.data.load(1)}, {"x": 0.0}, {"data": data})
+    data[:] = 100.0
+    run = Run(made)
+    run.advance(1)
+    assert run["x"] == 2.0
+
+
+# -- mistakes of a text
+def assigns(s, p):
+    f = 0.0
+
+    def hit():
+        nonlocal f
+        f = -p.k
+
+    branch(s.x > 0.5, hit, lambda: None)
+    return {"x": s.x + p.h * f}
+
+
+def assigns_in_loop(s, p):
+    f = 0.0
+
+    def body(x):
+        nonlocal f
+        f = p.k
+        return [x * 0.5], False
+
+    loop([s.x], body, 3)
+    return {"x": f}
+
+
+def twice(s, p):
+    return {"x": delay("d", s.x, 1, s.step, 2) - delay("d", s.v, 1, s.step, 2)}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        (lambda s, p: None, ValueError, r"must return a dict of next states \(of x, v\), got None"),
+        (lambda s, p: (s.x, s.v), ValueError, "must return a dict"),
+        (lambda s, p: setattr(s, "x", s.x + 1), AttributeError, "'x' cannot be set here: return"),
+        (assigns, TraceError, r"assigns to 'f' outside.*return the value"),
+        (assigns_in_loop, TraceError, r"assigns to 'f' outside.*return the value"),
+        (twice, ValueError, "delay 'd': another delay"),
+        (lambda s, p: {"x": branch(s.x > 0, s.x, -s.x)}, TraceError, "expected a function.*write lambda"),
+        (lambda s, p: {"x": memory("status", 0).value}, ValueError, "'status'.*name of a state"),
+        (lambda s, p: {"x": memory("step", 0).value}, ValueError, "'step'.*name of a state"),
+        (lambda s, p: stop(s.x > 0, 99) or {}, ValueError, r"stop: status must be.*got 99"),
+        (lambda s, p: stop(s.x > 0, 0) or {}, ValueError, "stop: status must be"),
+        (lambda s, p: {"x": where(due(s.step, 0), 1.0, 0.0)}, ValueError, "due: the interval.*got 0"),
+        (lambda s, p: {"x": p.n * s.x}, TraceError, "declare parameter 'n' with a point"),
+        (lambda s, p: {"x": s.x + number(s.x)}, TraceError, "a float where an integer is needed"),
+    ],
+)
+def test_mistakes_are_named(text, error, words):
+    with pytest.raises(error, match=words):
+        trace(text, STATE, PARAMETERS)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_constant_that_is_not_finite_is_no_state(bad, lanes):
+    for text in (
+        lambda s, p: {"x": bad},
+        lambda s, p: {"x": s.x * 0 + bad},
+        lambda s, p: setattr(memory("m", 0.0), "value", bad) or {},
+    ):
+        run = Run(trace(text, {"x": 1.0}), lanes=lanes)
+        run.advance(3)
+        assert run.status == ["non-finite"] * lanes and run["x"].tolist() == [1.0] * lanes
+
+
+def test_modulo_has_the_sign_of_the_divisor():
+    def step(s, p):
+        emit("rows", a=s.x % 2.5, b=(s.step - 4) % 3, c=modulo(s.x, -2.5))
+        return {"x": s.x + 1.0}
+
+    run = Run(trace(step, {"x": -4.0}))
+    run.advance(9)
+    rows, x = run.rows("rows"), np.arange(-4.0, 5.0)
+    assert rows["a"].tolist() == (x % 2.5).tolist() and rows["c"].tolist() == (x % -2.5).tolist()
+    assert rows["b"].tolist() == [(k - 4) % 3 for k in range(9)]
+
+
+# -- interruption
+@pytest.mark.parametrize("eager", [False, True])
+def test_ctrl_c_loses_and_repeats_nothing(program, eager):
+    run = Run(program, lanes=4, eager=eager)
+    for _ in range(12 if eager else 40):
+        timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            while True:
+                run.advance(20_000)
+        except KeyboardInterrupt:
+            timer.join()
+        steps = run["step"]
+        assert [len(run.rows("rows", lane)["step"]) for lane in range(4)] == steps.tolist()
+    assert run.rows("rows", 3)["step"].tolist() == list(range(steps[3]))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_run_in_a_thread_can_be_stopped_and_goes_on(program):
+    def endless(s, p):
+        total("count", 1.0)
+        return {"x": s.x}
+
+    run = Run(trace(endless, {"x": 1.0}), eager=False)
+    worker = threading.Thread(target=run.advance)
+    worker.start()
+    time.sleep(0.05)
+    run.stop()
+    worker.join(timeout=10)
+    assert not worker.is_alive() and run["count"] == run["step"] > 0
+    run.resume()
+    assert run.advance(5) == 5
