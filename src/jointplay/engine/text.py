@@ -31,8 +31,8 @@ def pure(text: Any) -> None:
     """Refuse a side or body that is not a function, or that hands values out by assigning to outer names."""
     if not callable(text):
         raise TraceError(f"{here()}: expected a function without arguments, got {text!r}; write lambda: ...")
-    code = getattr(text, "__code__", None)
-    for i in dis.get_instructions(code) if code and code.co_freevars else ():
+    code: Any = getattr(text, "__code__", None)
+    for i in dis.get_instructions(code) if code is not None and code.co_freevars else ():
         if i.opname == "STORE_DEREF" and i.argval in code.co_freevars:
             raise TraceError(
                 f"{here()}: a side or body assigns to {i.argval!r} outside of it; return the value instead"

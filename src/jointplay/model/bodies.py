@@ -1,0 +1,129 @@
+"""Bodies with named points, bars among them, and the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from .parts import Frozen, Names, Part, Path, Quantity, Several, refuse
+from .units import INERTIA, LENGTH, MASS
+
+Vector = tuple[float, float]
+Point = Annotated[Vector, Several(Quantity(LENGTH), "xy")]
+# "crank.mass" must not be a point, "crank.x" not two things.
+RESERVED = ("mass", "inertia", "length", "bar", "centre", "points", "x", "y", "angle", "rate")
+
+
+class Body(Part):
+    """A rigid body: mass (kg), moment of inertia about its mass centre (kg m^2), named points in its own frame (m).
+
+    A body with a length is a bar: its frame starts at the point `start`, its x axis points to `end`, and unless
+    said otherwise it is uniform (mass centre in the middle, inertia m L^2/12, also when mass or length change).
+    Without a length the mass centre is the frame's origin unless said otherwise.
+    """
+
+    bar: Annotated[float, Quantity(LENGTH, above=0)] | None = None
+    mass: Annotated[float, Quantity(MASS, above=0)]
+    given_inertia: Annotated[float, Quantity(INERTIA, at_least=0)] | None = Field(None, alias="inertia")
+    given_centre: Point | None = Field(None, alias="centre")
+    points: Annotated[dict[str, Point], Names(RESERVED)] = Frozen()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelling(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and "length" in raw:
+            refuse("a bar of this length is written `bar: 100 mm`", "length")
+        return raw
+
+    @model_validator(mode="after")
+    def _whole(self) -> Body:
+        if self.bar is None and self.given_inertia is None:
+            refuse("is missing; give kg*m^2 about the mass centre (only a uniform bar has a default)", "inertia")
+        if self.bar is not None:
+            for name in ("start", "end"):
+                if name in self.points:
+                    refuse("is already a point of the bar; choose another name", "points", name)
+            if self.given_inertia is None and self.centre != (0.5 * self.bar, 0.0):
+                refuse("is missing; a bar whose mass centre is not in its middle has no default", "inertia")
+        return self
+
+    @property
+    def length(self) -> float | None:
+        """Of a bar, from start to end (m)."""
+        return self.bar
+
+    @property
+    def inertia(self) -> float:
+        """About the mass centre (kg m^2)."""
+        return self.mass * (self.bar or 0.0) ** 2 / 12 if self.given_inertia is None else self.given_inertia
+
+    @property
+    def centre(self) -> Vector:
+        """The mass centre in the body's frame (m)."""
+        return (0.5 * (self.bar or 0.0), 0.0) if self.given_centre is None else self.given_centre
+
+    def all_points(self) -> dict[str, Vector]:
+        """Every named point in the body's frame (m): those given, `centre`, and of a bar `start` and `end`."""
+        ends = {} if self.bar is None else {"start": (0.0, 0.0), "end": (self.bar, 0.0)}
+        return {**ends, **self.points, "centre": self.centre}
+
+    def arm(self, point: str) -> Vector:
+        """A named point as seen from the mass centre, in the body's axes (m)."""
+        (x, y), (cx, cy) = self.all_points()[point], self.centre
+        return x - cx, y - cy
+
+    def loaded(self, mass: float, at: Vector) -> Body:
+        """This body with a point mass (kg) fixed to it at a place in its frame (m).
+
+        >>> bar(2.0, mass=1.0).loaded(1.0, (2.0, 0.0)).centre
+        (1.5, 0.0)
+        """
+        (cx, cy), (x, y), total = self.centre, at, self.mass + mass
+        centre = ((self.mass * cx + mass * x) / total, (self.mass * cy + mass * y) / total)
+        inertia = self.inertia + self.mass * mass / total * ((x - cx) ** 2 + (y - cy) ** 2)
+        return Body(bar=self.bar, mass=total, inertia=inertia, centre=centre, points=self.points)
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """Mass, inertia, centre and points, with the values in force where none are given."""
+        if self.bar is not None:
+            yield "length", ("bar",), self.bar
+        yield "mass", ("mass",), self.mass
+        yield "inertia", ("inertia",), self.inertia
+        yield from ((f"centre.{axis}", ("centre", i), self.centre[i]) for i, axis in enumerate("xy"))
+        yield from _coordinates(self.points)
+
+
+class Ground(Part):
+    """What does not move, with named points in global coordinates (m)."""
+
+    points: Annotated[dict[str, Point], Names(RESERVED)] = Frozen()
+
+    def all_points(self) -> dict[str, Vector]:
+        """Every named point (m)."""
+        return dict(self.points)
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """The coordinates of the points."""
+        yield from _coordinates(self.points)
+
+
+def _coordinates(points: dict[str, Vector]) -> Iterator[tuple[str, Path, float]]:
+    for name, place in points.items():
+        yield from ((f"{name}.{axis}", ("points", name, i), place[i]) for i, axis in enumerate("xy"))
+
+
+def bar(
+    length: float,
+    mass: float,
+    inertia: float | None = None,
+    centre: Vector | None = None,
+    points: dict[str, Vector] | None = None,
+) -> Body:
+    """A bar from `start` to `end` (length in m): uniform unless inertia (kg m^2) or centre (m, from start) are given.
+
+    >>> bar(2.0, mass=3.0).inertia
+    1.0
+    """
+    return Body(bar=length, mass=mass, inertia=inertia, centre=centre, points=points or {})

@@ -1,0 +1,150 @@
+"""YAML <-> Mechanism: unit strings are read at this edge, SI numbers are written, and the round trip is exact."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from .forces import Drive, Load
+from .joints import Joint
+from .mechanism import Mechanism
+from .motions import Function, Motion
+from .nodes import MOST_BYTES, compose
+from .parts import ModelError, Problem, problems_of
+from .units import shorten
+
+FORMAT_VERSION = 1
+
+
+def load(path: str | os.PathLike[str]) -> Mechanism:
+    """The mechanism in a YAML file; ModelError names the file, the line and the remedy."""
+    file = os.fspath(path)
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if len(data) <= MOST_BYTES:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise ModelError(Problem((), "is not UTF-8 text", file, line)) from None
+        text = " " * len(data)
+    except OSError as error:
+        raise ModelError(Problem((), f"cannot be read: {error.strerror or error}", file)) from None
+    except ValueError as error:  # a path with a null byte
+        raise ModelError(Problem((), f"cannot be read: {error}", shorten(file))) from None
+    return loads(text, file)
+
+
+def loads(text: str, file: str | None = None) -> Mechanism:
+    """The mechanism in a YAML text; `file` is the name that errors show.
+
+    >>> loads("bodies: {arm: {bar: 30 cm, mass: 200 g}}").value("arm.length")
+    0.3
+    """
+    root, name = compose(text, file), file or "text"
+    if not isinstance(root.value, dict):
+        message = f"must be a mapping with bodies, joints, ..., got {shorten(root.plain())}"
+        raise ModelError(Problem((), message, name, root.line))
+    data = root.plain()
+    version = data.pop("format_version", str(FORMAT_VERSION))
+    if version != str(FORMAT_VERSION):
+        newer = isinstance(version, str) and version.isdecimal() and int(version[:9]) > FORMAT_VERSION
+        hint = "written by a newer jointplay; update jointplay to read it" if newer else "write format_version: 1"
+        message = f"format {shorten(version)} is not known (this version reads {FORMAT_VERSION}): {hint}"
+        raise ModelError(Problem(("format_version",), message, name, root.key_lines["format_version"]))
+    try:
+        return Mechanism.model_validate(data)
+    except ValidationError as error:
+        found = []
+        for problem in problems_of(error):
+            line, path = root.find(problem.path)
+            found.append(Problem(path, problem.text, name, line))
+        raise ModelError(*sorted(found, key=lambda p: p.line or 0)) from None
+
+
+class _Writer(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _number(writer: yaml.SafeDumper, x: float) -> yaml.ScalarNode:
+    whole = x.is_integer() and abs(x) < 1e15 and math.copysign(1.0, x) * x >= 0 and str(x) != "-0.0"
+    return writer.represent_int(int(x)) if whole else writer.represent_float(x)
+
+
+_Writer.add_representer(float, _number)
+
+
+def dumps(mechanism: Mechanism) -> str:
+    """The mechanism as YAML text in SI units, one line for each element; `loads` gives an equal mechanism."""
+    for name, element in (*mechanism.drives.items(), *mechanism.forces.items()):
+        if _holds_function(element.plain()):
+            section = "drives" if name in mechanism.drives else "forces"
+            text = "a Python function cannot be written to a file; use a table or another motion"
+            raise ModelError(Problem((section, name), text))
+    data = {"format_version": FORMAT_VERSION, "name": mechanism.name}
+    data |= {"source": mechanism.source} if mechanism.source else {}
+    data |= {"gravity": list(mechanism.gravity)} | mechanism.plain(brief=True)
+    writer = _Writer(io.StringIO(), sort_keys=False)
+    root = writer.represent_data(data)
+    _flow(root, 0)
+    return str(yaml.serialize(root, Dumper=_Writer, width=118, allow_unicode=True))
+
+
+def _flow(node: yaml.Node, depth: int) -> None:
+    if isinstance(node, yaml.MappingNode):
+        node.flow_style = depth > 1 or not node.value
+        for key, value in node.value:
+            section = depth == 0 and key.value in ("bodies", "joints", "drives", "forces")
+            _flow(value, 1 if section else 2)
+    elif isinstance(node, yaml.SequenceNode):
+        node.flow_style = True
+        for value in node.value:
+            _flow(value, 2)
+
+
+def _holds_function(plain: Any) -> bool:
+    if isinstance(plain, dict):
+        return any(_holds_function(value) for value in plain.values())
+    return any(_holds_function(value) for value in plain) if isinstance(plain, list) else callable(plain)
+
+
+def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write the mechanism to a YAML file, whole or not at all: under a temporary name first, then renamed."""
+    target = Path(path)
+    text = dumps(mechanism)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, target)
+    except OSError as error:
+        raise ModelError(Problem((), f"cannot be written: {error.strerror or error}", os.fspath(path))) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+class _Schema(GenerateJsonSchema):
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a model file, for completion and checks in an editor."""
+    made = Mechanism.model_json_schema(schema_generator=_Schema)
+    made["properties"] = {"format_version": {"const": FORMAT_VERSION, "type": "integer"}, **made["properties"]}
+    for union in (Joint, Drive, Load, Motion):  # fields refer to these kinds by name
+        for kind in get_args(get_args(union)[0]):
+            if kind is not Function:
+                part = kind.model_json_schema(schema_generator=_Schema)
+                made["$defs"][kind.__name__] = {**part, "required": ["kind", *part.get("required", [])]}
+    made = json.loads(json.dumps(made).replace('{"x-part": "', '{"$ref": "#/$defs/'))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "jointplay mechanism"}

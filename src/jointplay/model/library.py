@@ -1,0 +1,371 @@
+"""Mechanisms to start from, and those of the five papers with their published data and source.
+
+Start values are consistent: loops are closed here from the given angles.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Sequence
+
+from .bodies import Body, Ground, bar
+from .forces import AngleDrive, Motor, XDrive, YDrive
+from .joints import Prismatic, Revolute, Slot
+from .mechanism import Mechanism
+from .motions import constant_speed, sine
+
+
+def meet(a: complex, reach_a: float, b: complex, reach_b: float, side: int) -> complex:
+    """The point at given distances (m) from two points; side = 1 lies to the left of the way from a to b, -1 right."""
+    way = b - a
+    along = 0.5 * (1 + (reach_a**2 - reach_b**2) / abs(way) ** 2) if way else math.inf
+    square = reach_a**2 / abs(way) ** 2 - along**2 if way else -1.0
+    if square < 0:
+        raise ValueError(f"does not close: two bars of {reach_a:g} m and {reach_b:g} m over {abs(way):g} m")
+    return a + way * complex(along, side * math.sqrt(square))
+
+
+def _angle(start: complex, end: complex) -> float:
+    return cmath.phase(end - start)
+
+
+def four_bar(
+    lengths: Sequence[float] = (0.1, 0.35, 0.25, 0.3),
+    masses: Sequence[float] = (1.0, 1.0, 1.0),
+    inertias: Sequence[float] | None = None,
+    crank: float = math.pi / 2,
+    side: int = 1,
+    centres: Sequence[tuple[float, float]] | None = None,
+    name: str = "four-bar",
+    source: str = "",
+) -> Mechanism:
+    """Crank, coupler and rocker on the ground: J1 at (0, 0), J4 at (l4, 0).
+
+    lengths (m) of crank, coupler, rocker and ground; masses (kg) and inertias (kg m^2) of the first three, uniform
+    bars by default; crank: its starting angle (rad); side: 1 if the pin J3 lies to the left of the way from J2 to J4;
+    centres (m): the mass centres in the bars' frames (x along the bar from its start; the rocker starts at J4).
+    """
+    l1, l2, l3, l4 = lengths
+    given, at = inertias or (None, None, None), centres or (None, None, None)
+    pin = l1 * cmath.exp(1j * crank)
+    tip = meet(pin, l2, complex(l4), l3, side)
+    return Mechanism(
+        name=name,
+        source=source,
+        ground=Ground(points={"J1": (0.0, 0.0), "J4": (l4, 0.0)}),
+        bodies={
+            "crank": bar(l1, masses[0], given[0], at[0]),
+            "coupler": bar(l2, masses[1], given[1], at[1]),
+            "rocker": bar(l3, masses[2], given[2], at[2]),
+        },
+        joints={
+            "J1": Revolute(between=("ground.J1", "crank.start")),
+            "J2": Revolute(between=("crank.end", "coupler.start")),
+            "J3": Revolute(between=("coupler.end", "rocker.end")),
+            "J4": Revolute(between=("ground.J4", "rocker.start")),
+        },
+        start={"crank": crank, "coupler": _angle(pin, tip), "rocker": _angle(complex(l4), tip)},
+    )
+
+
+def slider_crank(
+    crank: float = 0.1,
+    rod: float = 0.3,
+    masses: Sequence[float] = (1.0, 2.0, 1.0),
+    offset: float = 0.0,
+    speed: float | None = None,
+    angle: float = math.pi / 6,
+) -> Mechanism:
+    """Crank and rod (lengths in m) and a slider along x at height offset (m); speed (rad/s) drives the crank."""
+    pin = crank * cmath.exp(1j * angle)
+    lift = (offset - pin.imag) / rod
+    if abs(lift) > 1:
+        raise ValueError(f"does not close: the rod of {rod:g} m does not reach the slide")
+    turn = math.asin(lift)
+    motion = {} if speed is None else {"motor": AngleDrive(of="crank", motion=constant_speed(speed, angle))}
+    return Mechanism(
+        name="slider-crank",
+        ground=Ground(points={"O": (0.0, 0.0), "slide": (0.0, offset)}),
+        bodies={
+            "crank": bar(crank, masses[0]),
+            "rod": bar(rod, masses[1]),
+            "slider": Body(mass=masses[2], inertia=1e-3 * masses[2], points={"pin": (0.0, 0.0)}),
+        },
+        joints={
+            "J1": Revolute(between=("ground.O", "crank.start")),
+            "J2": Revolute(between=("crank.end", "rod.start")),
+            "J3": Revolute(between=("rod.end", "slider.pin")),
+            "J4": Prismatic(between=("ground.slide", "slider.pin"), axis=(1.0, 0.0)),
+        },
+        drives=motion,
+        start={
+            "crank": angle,
+            "rod": turn,
+            "slider.x": pin.real + rod * math.cos(turn),
+            "slider.y": offset,
+            "slider": 0.0,
+        },
+    )
+
+
+def five_bar(
+    base: float = 0.2,
+    lengths: Sequence[float] = (0.1, 0.2, 0.2, 0.1),
+    masses: Sequence[float] = (0.2, 0.4, 0.4, 0.2),
+    tip: tuple[float, float] = (0.0, 0.15),
+    elbows: tuple[int, int] = (1, -1),
+) -> Mechanism:
+    """Two arms of two uniform bars each, pinned together at `tip`; the pivots are `base` (m) apart around the origin.
+
+    lengths and masses: left inner, left outer, right outer, right inner; elbows: the side (1 left, -1 right of the
+    way from the pivot to the tip) of the left and the right elbow.
+    """
+    l1, l2, l3, l4 = lengths
+    m1, m2, m3, m4 = masses
+    arms = (bar(l1, m1), bar(l2, m2), bar(l3, m3), bar(l4, m4))
+    return _five_bar(arms, base, tip, elbows, "five-bar", "")
+
+
+def _five_bar(
+    arms: Sequence[Body], base: float, tip: tuple[float, float], elbows: tuple[int, int], name: str, source: str
+) -> Mechanism:
+    left, right, end = complex(-base / 2), complex(base / 2), complex(*tip)
+    names = ("left_inner", "left_outer", "right_outer", "right_inner")
+    l1, l2, l3, l4 = (arm.length or 0.0 for arm in arms)
+    elbow, other = meet(left, l1, end, l2, elbows[0]), meet(right, l4, end, l3, elbows[1])
+    angles = (_angle(left, elbow), _angle(elbow, end), _angle(other, end), _angle(right, other))
+    return Mechanism(
+        name=name,
+        source=source,
+        ground=Ground(points={"left": (left.real, 0.0), "right": (right.real, 0.0)}),
+        bodies=dict(zip(names, arms, strict=True)),
+        joints={
+            "J1": Revolute(between=("ground.left", "left_inner.start")),
+            "J2": Revolute(between=("left_inner.end", "left_outer.start")),
+            "J3": Revolute(between=("left_outer.end", "right_outer.end")),
+            "J4": Revolute(between=("right_inner.end", "right_outer.start")),
+            "J5": Revolute(between=("ground.right", "right_inner.start")),
+        },
+        start=dict(zip(names, angles, strict=True)),
+    )
+
+
+def scotch_yoke(
+    crank: float = 0.1, masses: Sequence[float] = (1.0, 1.0), speed: float | None = None, angle: float = 0.0
+) -> Mechanism:
+    """A crank (length in m) whose pin runs in the vertical slot of a yoke that slides along x."""
+    motion = {} if speed is None else {"motor": AngleDrive(of="crank", motion=constant_speed(speed, angle))}
+    return Mechanism(
+        name="scotch-yoke",
+        ground=Ground(points={"O": (0.0, 0.0)}),
+        bodies={"crank": bar(crank, masses[0]), "yoke": Body(mass=masses[1], inertia=1e-3 * masses[1])},
+        joints={
+            "J1": Revolute(between=("ground.O", "crank.start")),
+            "J2": Slot(between=("yoke.centre", "crank.end"), axis=(0.0, 1.0)),
+            "J3": Prismatic(between=("ground.O", "yoke.centre"), axis=(1.0, 0.0)),
+        },
+        drives=motion,
+        start={"crank": angle, "yoke.x": crank * math.cos(angle), "yoke.y": 0.0, "yoke": 0.0},
+    )
+
+
+def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0, angles: Sequence[float] | None = None) -> Mechanism:
+    """A chain of n equal uniform bars hanging from O; angles (rad) are the bars' own, hanging down by default."""
+    if n < 1:
+        raise ValueError(f"a pendulum needs at least one bar, got n = {n}")
+    names = [f"bar{i + 1}" for i in range(n)]
+    joints = {"J1": Revolute(between=("ground.O", "bar1.start"))}
+    for i in range(1, n):
+        joints[f"J{i + 1}"] = Revolute(between=(f"{names[i - 1]}.end", f"{names[i]}.start"))
+    return Mechanism(
+        name="pendulum" if n == 1 else f"pendulum of {n} bars",
+        ground=Ground(points={"O": (0.0, 0.0)}),
+        bodies={name: bar(length, mass) for name in names},
+        joints=joints,
+        start=dict(zip(names, angles or [-math.pi / 2] * n, strict=True)),
+    )
+
+
+_AKHADKAR = "Akhadkar, Acary, Brogliato, Multibody System Dynamics 38 (2016) 101-136, "
+
+
+def crank_rocker_2016() -> Mechanism:
+    """The crank-rocker of Akhadkar et al. 2016, Table 1, closed exactly from its crank angle of 1.571 rad."""
+    return four_bar(
+        (1.0, 4.0, 2.5, 3.0),
+        (1.0, 1.0, 1.0),
+        (0.0833, 1.33, 0.521),
+        1.571,
+        name="crank-rocker",
+        source=_AKHADKAR + "Table 1",
+    )
+
+
+def crank_crank_2016() -> Mechanism:
+    """The crank-crank of Akhadkar et al. 2016, Table 3, closed exactly from its crank angle of 1.658 rad."""
+    return four_bar(
+        (1.2, 1.2, 1.2, 1.0),
+        (1.0, 1.0, 1.0),
+        (0.12, 0.12, 0.12),
+        1.658,
+        name="crank-crank",
+        source=_AKHADKAR + "Table 3",
+    )
+
+
+_GRIGORE = "Grigore, Jderu, Enachescu, Matrix of Constraints for the Motion of the Planar Kinematic Chains, "
+_DENSITY = 1.5685  # kg/m, of every bar in the reference data
+
+
+def grigore_figure_5(speed: float = 1.0, clearance: float = 1e-3) -> Mechanism:
+    """Coupler and rocker of Grigore et al., Fig. 5, at the equilibrium in contact for the crank at 60 degrees.
+
+    The crank is not a body: O2 runs on its circle at the speed (rad/s).  O3 has the clearance (m); its start
+    belongs to 1 mm.  The paper gives no numbers: lengths and density are the project's reference data.
+    """
+    w, first = speed, math.pi / 3
+    return Mechanism(
+        name="grigore-figure-5",
+        source=_GRIGORE + "Fig. 5 (lengths and density assumed)",
+        ground=Ground(points={"O1": (0.0, 0.0), "O4": (0.3, 0.0)}),
+        bodies={"coupler": bar(0.35, _DENSITY * 0.35), "rocker": bar(0.25, _DENSITY * 0.25)},
+        joints={
+            "O3": Revolute(between=("coupler.end", "rocker.start"), clearance=clearance),
+            "O4": Revolute(between=("rocker.end", "ground.O4")),
+        },
+        drives={
+            "O2x": XDrive(of="coupler.start", motion=sine(0.1, w, first + math.pi / 2)),
+            "O2y": YDrive(of="coupler.start", motion=sine(0.1, w, first)),
+        },
+        start={
+            **{"coupler.x": 0.20716037, "coupler.y": 0.16358058, "coupler": 0.45545892},
+            **{"rocker.x": 0.33235398, "rocker.y": 0.12074030, "rocker": -1.83260899},
+        },
+    )
+
+
+def grigore_figure_6(clearance: float = 1e-3, angle: float = math.pi / 3) -> Mechanism:
+    """The five elements of Grigore et al., Fig. 6, with clearances (m) at O5 and O6; starts closed without them."""
+    o4, o7 = complex(0.3), complex(0.62, 0.10)
+    o2 = 0.1 * cmath.exp(1j * angle)
+    o3 = meet(o2, 0.35, o4, 0.25, 1)
+    along = (o3 - o2) / abs(o3 - o2)
+    o5 = (o2 + o3) / 2 + 0.12j * along
+    o6 = meet(o5, 0.40, o7, 0.35, -1)
+    inertia = _DENSITY * (0.35**3 / 12 + 0.12 * (0.12**2 / 12 + 0.06**2))
+    coupler = bar(0.35, _DENSITY * (0.35 + 0.12), inertia, points={"O5": (0.175, 0.12)})
+    return Mechanism(
+        name="grigore-figure-6",
+        source=_GRIGORE + "Fig. 6 (lengths and density assumed)",
+        ground=Ground(points={"O1": (0.0, 0.0), "O4": (0.3, 0.0), "O7": (0.62, 0.10)}),
+        bodies={
+            "crank": bar(0.1, _DENSITY * 0.1),
+            "coupler": coupler,
+            "rocker": bar(0.25, _DENSITY * 0.25),
+            "link4": bar(0.40, _DENSITY * 0.40),
+            "link5": bar(0.35, _DENSITY * 0.35),
+        },
+        joints={
+            "O1": Revolute(between=("ground.O1", "crank.start")),
+            "O2": Revolute(between=("crank.end", "coupler.start")),
+            "O3": Revolute(between=("coupler.end", "rocker.start")),
+            "O4": Revolute(between=("rocker.end", "ground.O4")),
+            "O5": Revolute(between=("coupler.O5", "link4.start"), clearance=clearance),
+            "O6": Revolute(between=("link4.end", "link5.start"), clearance=clearance),
+            "O7": Revolute(between=("link5.end", "ground.O7")),
+        },
+        start={
+            **{"crank": angle, "coupler": _angle(o2, o3), "rocker": _angle(o3, o4)},
+            **{"link4": _angle(o5, o6), "link5": _angle(o6, o7)},
+        },
+    )
+
+
+def wu_2017(speeds: tuple[float, float] = (math.radians(30), math.radians(50)), base: float = 0.15) -> Mechanism:
+    """Two driven links, a bar and a slider on it: Wu, Marghitu, Zhao 2017, with an ideal prismatic pair P.
+
+    speeds (rad/s) of links 1 and 2; base: AC (m), which the paper does not give.  Inertias as printed.
+    """
+    alpha, beta = math.radians(110), math.radians(60)
+    b, d = 0.25 * cmath.exp(1j * alpha), base + 0.32 * cmath.exp(1j * beta)
+    turn = _angle(b, d)
+    return Mechanism(
+        name="two-driving-links",
+        source="Wu, Marghitu, Zhao, Nonlinear Dynamics Response of a Planar Mechanism ... (2017), Table 1; AC assumed",
+        ground=Ground(points={"A": (0.0, 0.0), "C": (base, 0.0)}),
+        bodies={
+            "link1": bar(0.25, 0.392, 0.00817),
+            "link2": bar(0.32, 0.502, 0.01713),
+            "link3": bar(0.9, 1.412, 0.07703),
+            "slider": Body(mass=0.211, inertia=3e-5, points={"D": (0.0, 0.0)}),
+        },
+        joints={
+            "A": Revolute(between=("ground.A", "link1.start")),
+            "B": Revolute(between=("link1.end", "link3.start")),
+            "C": Revolute(between=("ground.C", "link2.start")),
+            "D": Revolute(between=("link2.end", "slider.D")),
+            "P": Prismatic(between=("link3.start", "slider.D"), axis=(1.0, 0.0)),
+        },
+        drives={
+            "alpha": AngleDrive(of="link1", motion=constant_speed(speeds[0], alpha)),
+            "beta": AngleDrive(of="link2", motion=constant_speed(speeds[1], beta)),
+        },
+        start={"link1": alpha, "link2": beta, "link3": turn, "slider": turn, "slider.x": d.real, "slider.y": d.imag},
+    )
+
+
+def coelho_five_bar(balanced: bool = True) -> Mechanism:
+    """The 5R of Hess Coelho, Orsino, Coutinho, section 4.4, with payload and (if balanced) counterweights.
+
+    Each outer arm carries 1.5 kg at the tip; each counterweight is a point mass of 1 kg behind its arm's pivot.
+    """
+    inner, outer = bar(0.1, 0.2, 67e-5), bar(0.2, 0.4, 134e-5).loaded(1.5, (0.2, 0.0))
+    if balanced:
+        inner, outer = inner.loaded(1.0, (-3.0 * 0.1, 0.0)), outer.loaded(1.0, (-1.7 * 0.2, 0.0))
+    source = "Hess Coelho, Orsino, Coutinho, Adaptative balancing techniques ..., section 4.4"
+    name = "five-bar " + ("balanced" if balanced else "unbalanced")
+    return _five_bar((inner, outer, outer, inner), 0.2, (0.0, 0.02), (1, -1), name, source)
+
+
+def spacecraft_2026(amplitudes: tuple[float, float] = (0.1, -0.05), period: float = 5.0) -> Mechanism:
+    """Two arms of two bars on a floating base, no gravity: the dual manipulator of Aerospace 2026, ideal joints.
+
+    The motors turn joints 1 and 2 with amplitude sin(2 pi t/period) (N m, s), joints 3 and 4 mirrored.  The paper's
+    tables are missing: this is the project's assumed reference set A.
+    """
+    w, (first, second) = 2 * math.pi / period, amplitudes
+    r, eighth = math.sqrt(0.5), math.pi / 4
+    return Mechanism(
+        name="spacecraft",
+        source="Motion Accuracy and Dynamic Responses of Dual-Manipulator ..., Aerospace (2026); data assumed",
+        gravity=(0.0, 0.0),
+        bodies={
+            "base": Body(mass=200.0, inertia=40.0, points={"lower": (0.5, -0.5), "upper": (0.5, 0.5)}),
+            **{f"arm{i}": bar(1.0, 1.0) for i in (1, 2, 3, 4)},
+        },
+        joints={
+            "J1": Revolute(between=("base.lower", "arm1.start")),
+            "J2": Revolute(between=("arm1.end", "arm2.start")),
+            "J3": Revolute(between=("base.upper", "arm3.start")),
+            "J4": Revolute(between=("arm3.end", "arm4.start")),
+        },
+        forces={
+            "motor1": Motor(between=("base", "arm1"), torque=sine(first, w)),
+            "motor2": Motor(between=("arm1", "arm2"), torque=sine(second, w)),
+            "motor3": Motor(between=("base", "arm3"), torque=sine(-first, w)),
+            "motor4": Motor(between=("arm3", "arm4"), torque=sine(-second, w)),
+        },
+        start={
+            **{"base.x": 0.0, "base.y": 0.0, "base": 0.0},
+            **{"arm1": -eighth, "arm2": eighth, "arm3": eighth, "arm4": -eighth},
+            **{"arm1.x": 0.5 + r / 2, "arm1.y": -0.5 - r / 2, "arm3.x": 0.5 + r / 2, "arm3.y": 0.5 + r / 2},
+        },
+    )
+
+
+MECHANISMS = {
+    f.__name__: f
+    for f in (four_bar, slider_crank, five_bar, scotch_yoke, pendulum, crank_rocker_2016, crank_crank_2016)
+    + (grigore_figure_5, grigore_figure_6, wu_2017, coelho_five_bar, spacecraft_2026)
+}

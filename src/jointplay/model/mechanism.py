@@ -1,0 +1,218 @@
+"""A mechanism: bodies, joints, drives, forces, gravity and a start, as one value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from .bodies import Body, Ground
+from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
+from .joints import Gear, Joint, Prismatic, Revolute, Slot
+from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
+from .parts import suggestion as close
+from .units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
+
+if TYPE_CHECKING:
+    from ..numerics.tables import Table as NumericTable
+
+SECTIONS = ("bodies", "joints", "drives", "forces")
+_NAMED = Names(("ground", "start", "gravity", "control"))
+_START = {"": ANGLE, ".rate": RATE, ".x": LENGTH, ".y": LENGTH, ".x.rate": SPEED, ".y.rate": SPEED}
+
+
+def _line(text: str) -> str:
+    if not text.isprintable():
+        refuse(f"must be one line of printable text, got {shorten(text)}")
+    return text
+
+
+def _start(raw: Any) -> Frozen:
+    if not isinstance(raw, Mapping | None):
+        refuse(f"must be a mapping such as crank: 30 deg, got {shorten(raw)}")
+    read, problems = {}, []
+    for key, given in (raw or {}).items():
+        body, dot, rest = str(key).partition(".")
+        if dot + rest not in _START:
+            known = ", ".join(body + tail for tail in _START)
+            problems.append(((key,), f"unknown start value; of a body there are {known}"))
+            continue
+        try:
+            read[key] = Quantity(_START[dot + rest]).read(given)
+        except PydanticCustomError as error:
+            problems.append(((key,), str(error)))
+    refuse_all(problems)
+    return Frozen(read)
+
+
+_STARTS = {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]}}
+Line = Annotated[str, AfterValidator(_line)]
+
+
+class Mechanism(Part):
+    """A planar mechanism in SI units, described once.  It is a value: every change gives a new one.
+
+    `start` holds angles of bodies ("crank"), positions of their mass centres ("slider.x") and the rates of both
+    ("crank.rate", "slider.x.rate"); assembly completes them.
+    """
+
+    name: Line = "mechanism"
+    source: Line = ""
+    gravity: Annotated[tuple[float, float], Several(Quantity(ACCELERATION), "xy")] = (0.0, -9.81)
+    ground: Ground = Ground()
+    bodies: Annotated[dict[str, Body], _NAMED]
+    joints: Annotated[dict[str, Joint], _NAMED] = Frozen()
+    drives: Annotated[dict[str, Drive], _NAMED] = Frozen()
+    forces: Annotated[dict[str, Load], _NAMED] = Frozen()
+    start: Annotated[dict[str, float], PlainValidator(_start), WithJsonSchema(_STARTS)] = Frozen()
+
+    @classmethod
+    def _title(cls) -> Path:
+        return ()
+
+    @model_validator(mode="after")
+    def _refers_to_what_is(self) -> Mechanism:
+        problems: list[tuple[Path, str]] = []
+        if not self.bodies:
+            problems.append((("bodies",), "a mechanism needs at least one body"))
+        homes: dict[str, str] = {}
+        for section in SECTIONS:
+            for name in getattr(self, section):
+                if name in homes:
+                    text = f"the name is already used in {homes[name]}; names are unique in a mechanism"
+                    problems.append(((section, name), text))
+                homes.setdefault(name, section)
+        problems += self._references()
+        for key in self.start:
+            if key.partition(".")[0] not in self.bodies:
+                problems.append((("start", key), f"no such body{close(key.partition('.')[0], self.bodies)}"))
+        refuse_all(problems)
+        return self
+
+    def _references(self) -> Iterator[tuple[Path, str]]:
+        points = {f"ground.{p}" for p in self.ground.all_points()}
+        points |= {f"{name}.{p}" for name, body in self.bodies.items() for p in body.all_points()}
+        for section in ("joints", "forces"):
+            for name, element in getattr(self, section).items():
+                what, known = "point", points
+                if isinstance(element, Torque):
+                    what, known = "body", set(self.bodies)
+                elif isinstance(element, Gear | Motor | Torsion):
+                    what, known = "body", {"ground", *self.bodies}
+                if isinstance(element, Force | Torque):
+                    places: list[tuple[Path, str]]
+                    places = [(("at",), element.at)] if isinstance(element, Force) else [(("on",), element.on)]
+                else:
+                    places = [(("between", i), reference) for i, reference in enumerate(element.between)]
+                    if len({owner(reference) for reference in element.between}) < 2:
+                        text = f"must join two different bodies, got {owner(element.between[0])!r} twice"
+                        yield (section, name, "between"), text
+                for path, given in places:
+                    if given not in known:
+                        yield (section, name, *path), f"no {what} {given!r}{close(given, sorted(known))}"
+        seen: dict[tuple[str, str], str] = {}
+        for name, drive in self.drives.items():
+            if isinstance(drive, XDrive | YDrive):
+                what, targets = "moving point or body", {*self.bodies, *points}
+                targets = {t for t in targets if owner(t) != "ground"}
+            elif isinstance(drive, PositionDrive):
+                what, targets = "prismatic or slot joint", self._joints(Prismatic, Slot)
+            else:
+                what, targets = "body or revolute joint", {*self.bodies, *self._joints(Revolute)}
+            if drive.of not in targets:
+                yield ("drives", name, "of"), f"no {what} {drive.of!r}{close(drive.of, sorted(targets))}"
+            pair = ("angle" if drive.kind == "rate" else drive.kind, drive.of)
+            if pair in seen:
+                yield ("drives", name, "of"), f"the {pair[0]} of {drive.of!r} is already driven by {seen[pair]!r}"
+            seen.setdefault(pair, name)
+
+    def _joints(self, *kinds: type) -> set[str]:
+        return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """Every number with its address, the keys that lead to it, and its value."""
+        yield from ((f"gravity.{axis}", ("gravity", i), self.gravity[i]) for i, axis in enumerate("xy"))
+        yield from ((f"ground.{tail}", ("ground", *path), x) for tail, path, x in self.ground.numbers())
+        for section in SECTIONS:
+            for name, element in getattr(self, section).items():
+                yield from ((f"{name}.{tail}", (section, name, *path), x) for tail, path, x in element.numbers())
+        yield from ((f"start.{key}", ("start", key), x) for key, x in self.start.items())
+
+    @functools.cached_property
+    def _index(self) -> dict[str, tuple[Path, float]]:
+        return {address: (path, x) for address, path, x in self.numbers()}
+
+    def addresses(self) -> dict[str, float]:
+        """Every numeric parameter by its address, in SI units, in the order of the mechanism."""
+        return {address: x for address, (_, x) in self._index.items()}
+
+    def tables(self) -> dict[str, NumericTable]:
+        """Every table of a drive or force by its address, for a trace to bind."""
+        found: dict[str, NumericTable] = {}
+        for name, element in (*self.drives.items(), *self.forces.items()):
+            for key, motion in element.given():
+                if hasattr(motion, "tables"):
+                    found |= {f"{name}.{joined(key, tail)}": x for tail, x in motion.tables().items()}
+        return found
+
+    def value(self, address: str) -> float:
+        """The parameter at an address such as "coupler.mass", in SI units."""
+        return self._find(address)[1]
+
+    def _find(self, address: str) -> tuple[Path, float]:
+        if address not in self._index:
+            raise ModelError(Problem((address,), f"no such address{close(address, self._index)}"))
+        return self._index[address]
+
+    def with_(self, changes: Mapping[str, float | str]) -> Mechanism:
+        """A copy with other numbers at these addresses; unit strings such as "3 mm" are read.
+
+        A start value that is not given yet may be set too.
+
+        >>> from jointplay.model.bodies import bar
+        >>> swing = Mechanism(bodies={"arm": bar(1.0, mass=1.0)})
+        >>> swing.with_({"arm.mass": "500 g", "start.arm": 0.1}).addresses()["arm.mass"]
+        0.5
+        """
+        fields: dict[str, Any] = {key: value for key, value in self.given()}
+        opened: dict[Path, Any] = {}  # elements and fields as plain data that may be written to
+        for address, number in changes.items():
+            new_start = address.startswith("start.") and address not in self._index
+            path: Path = ("start", address.removeprefix("start.")) if new_start else self._find(address)[0]
+            depth = 2 if path[0] in SECTIONS else 1
+            if path[:depth] not in opened:
+                held = fields[str(path[0])] if depth == 1 else fields[str(path[0])][path[1]]
+                opened[path[:depth]] = plain(held)
+            node = opened[path[:depth]]
+            for key in path[depth:-1]:
+                if key == "centre" and key not in node:
+                    node[key] = list(self.bodies[str(path[1])].centre)
+                node = node[key]
+            node[path[-1]] = number
+        for (section, *name), data in opened.items():
+            fields[str(section)] = {**fields[str(section)], name[0]: data} if name else data
+        return Mechanism(**fields)
+
+    def replace(self, **fields: Any) -> Mechanism:
+        """A copy with other fields, such as name, gravity, joints or start."""
+        return Mechanism(**{**dict(self.given()), **fields})
+
+    def loosen(
+        self, joint: str, clearance: float | str, bearing: Literal["first", "second"] | None = None
+    ) -> Mechanism:
+        """A copy with a radial clearance (m) in a revolute joint; the bearing is on the first or second body."""
+        if joint not in self.joints:
+            raise ModelError(Problem(("joints", joint), f"no such joint{close(joint, self.joints)}"))
+        held = self.joints[joint]
+        if not isinstance(held, Revolute):
+            raise ModelError(Problem(("joints", joint), f"only a revolute joint can be loosened, got a {held.kind}"))
+        data = {**held.plain(), "clearance": clearance, "bearing": bearing or held.bearing}
+        return self.replace(joints={**self.joints, joint: data})
+
+
+def owner(reference: str) -> str:
+    """The body that a reference such as "crank.end" or "crank" belongs to."""
+    return reference.partition(".")[0]

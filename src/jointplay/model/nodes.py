@@ -1,0 +1,141 @@
+"""YAML text as nodes that know their lines.  Only texts, lists and mappings are built, so nothing is executed.
+
+All scalars stay texts: `1e-5` is a number and `no` is a name wherever a field says so.  Nodes are built from
+events without recursion, and aliases are counted as if written out, so that no text can exhaust the memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from .parts import ModelError, Path, Problem
+
+MOST_BYTES = 1_000_000
+MOST_NODES = 100_000  # a table of 10,000 points is fine
+MOST_LEVELS = 50
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A scalar (text or None), list or mapping with the line where it starts."""
+
+    value: Any
+    line: int
+    key_lines: dict[str, int] = field(default_factory=dict)
+    count: int = 1
+    open: bool = False
+
+    def plain(self) -> Any:
+        """The node as plain texts, lists and dictionaries."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
+
+    def find(self, path: Path) -> tuple[int, Path]:
+        """The line of what is at the path, or of the nearest thing around it; and the path as far as it makes sense."""
+        node, line = self, self.line
+        for depth, key in enumerate(path):
+            if isinstance(node.value, dict) and key in node.value:
+                line, node = node.key_lines[str(key)], node.value[key]
+            elif isinstance(node.value, list) and isinstance(key, int) and key < len(node.value):
+                node = node.value[key]
+                line = node.line
+            else:  # what is missing in a mapping has a name; a scalar has nothing inside
+                return line, path if isinstance(node.value, dict) else path[:depth]
+        return line, path
+
+
+def compose(text: str, file: str | None = None) -> Node:
+    """The single YAML document in a text."""
+
+    def fail(line: int, message: str, path: Path = ()) -> ModelError:
+        return ModelError(Problem(path, message, file or "text", line))
+
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise fail(1, f"is larger than {MOST_BYTES // 1000} kB")
+    try:
+        return _compose(text, fail)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        words = " ".join(x for x in (error.context, error.problem) if x)
+        raise fail(mark.line + 1 if mark else 1, f"is not valid YAML: {words}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        position = getattr(error, "position", None)
+        at = text.count("\n", 0, position) + 1 if isinstance(position, int) else 1
+        raise fail(at, f"is not valid YAML: {getattr(error, 'reason', 'unreadable text')}") from None
+
+
+def _compose(text: str, fail: Any) -> Node:
+    stack: list[Node] = []
+    keys: list[str | None] = []  # of each open mapping, the key whose value comes next
+    places: list[str | int] = []  # where each open collection but the first is in the one around it
+    anchors: dict[str, Node] = {}
+    root: Node | None = None
+    count = 0
+
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            raise fail(line, "holds more than one document; keep one mechanism in a file")
+        if isinstance(event, yaml.CollectionEndEvent):
+            node = stack.pop()
+            keys.pop()
+            places[len(stack) - 1 :] = []
+            node.open = False
+            if stack:
+                stack[-1].count += node.count
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in anchors:
+                raise fail(line, f"unknown alias *{event.anchor}")
+            node = anchors[event.anchor]
+            if node.open:
+                raise fail(line, f"the alias *{event.anchor} contains itself")
+        elif isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
+            if event.tag is not None:
+                raise fail(line, f"the tag {event.tag} is not allowed: a model file holds only names and numbers")
+            if isinstance(event, yaml.ScalarEvent):
+                empty = event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL")
+                node = Node(None if empty else event.value, line)
+            else:
+                node = Node({} if isinstance(event, yaml.MappingStartEvent) else [], line, open=True)
+            if event.anchor:
+                anchors[event.anchor] = node
+        else:
+            continue
+        count += node.count
+        if count > MOST_NODES:
+            raise fail(line, f"has more than {MOST_NODES} entries, aliases written out")
+        if not stack:
+            root = node
+        elif isinstance(stack[-1].value, list):
+            place: str | int = len(stack[-1].value)
+            stack[-1].value.append(node)
+        elif keys[-1] is None:
+            if not isinstance(node.value, str) or node.value in stack[-1].value:
+                known = isinstance(node.value, str)
+                where = (*places, node.value) if known else tuple(places)
+                raise fail(line, "appears twice" if known else "a key must be a name", where)
+            keys[-1] = node.value
+            stack[-1].key_lines[node.value] = line
+            continue
+        else:
+            place = keys[-1]
+            stack[-1].value[place] = node
+            keys[-1] = None
+        if node.open:
+            if len(stack) >= MOST_LEVELS:
+                raise fail(line, f"is nested more than {MOST_LEVELS} levels deep")
+            if stack:
+                places.append(place)
+            stack.append(node)
+            keys.append(None)
+        elif stack:
+            stack[-1].count += node.count
+    if root is None or root.value is None:
+        raise fail(1, "is empty; a mechanism needs at least bodies")
+    return root
