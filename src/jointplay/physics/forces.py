@@ -1,0 +1,64 @@
+"""Mass and applied forces of a mechanism, as generalised forces on x, y and angle of each body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.derivatives import derivative
+from ..model.forces import Force, Motor, Spring, Torque, Torsion
+from ..model.mechanism import owner
+from ..numerics.linalg import Pair
+from .constraints import moved
+from .kinematics import Pose
+
+
+def masses(pose: Pose) -> list[Any]:
+    """The diagonal of the mass matrix: mass, mass, inertia of each body."""
+    return [pose.numbers(f"{b}.{part}") for b in pose.mechanism.bodies for part in ("mass", "mass", "inertia")]
+
+
+def forces(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
+    """Generalised forces: gravity, and everything in the mechanism's section `forces`."""
+    total: dict[str, Any] = dict.fromkeys(q, 0)
+
+    def push(point: str, force: Pair) -> None:
+        if owner(point) != "ground":
+            place = pose.point(point)
+            names = [f"{owner(point)}.{c}" for c in ("x", "y", "angle")]
+            along = derivative([place.x, place.y], [q[n] for n in names])
+            for name, dx, dy in zip(names, *along, strict=True):
+                total[name] = total[name] + dx * force.x + dy * force.y
+
+    def twist(body: str, torque: Any) -> None:
+        if body != "ground":
+            total[f"{body}.angle"] = total[f"{body}.angle"] + torque
+
+    for body in pose.mechanism.bodies:
+        mass = pose.numbers(f"{body}.mass")
+        for axis in "xy":
+            total[f"{body}.{axis}"] = total[f"{body}.{axis}"] + mass * pose.numbers(f"gravity.{axis}")
+    for name, load in pose.mechanism.forces.items():
+        if isinstance(load, Force):
+            push(load.at, Pair(*(moved(pose, f"{name}.{axis}", getattr(load, axis)) for axis in "xy")))
+        elif isinstance(load, Torque):
+            twist(load.on, moved(pose, f"{name}.torque", load.torque))
+        elif isinstance(load, Motor):
+            torque = moved(pose, f"{name}.torque", load.torque)
+            twist(load.between[1], torque)
+            twist(load.between[0], -torque)
+        elif isinstance(load, Spring):
+            d = pose.between(load.between)
+            length = abs(d)
+            rates = derivative([length], list(q.values()))[0]
+            rate = sum(slope * speed for slope, speed in zip(rates, v.values(), strict=True))
+            stretch = length - pose.numbers(f"{name}.free_length")
+            pull = d * ((pose.numbers(f"{name}.stiffness") * stretch + pose.numbers(f"{name}.damping") * rate) / length)
+            push(load.between[0], pull)
+            push(load.between[1], -pull)
+        elif isinstance(load, Torsion):
+            first, second = (v.get(f"{body}.angle", 0) for body in load.between)
+            turned = pose.turn_between(load.between) - pose.numbers(f"{name}.free_angle")
+            back = pose.numbers(f"{name}.stiffness") * turned + pose.numbers(f"{name}.damping") * (second - first)
+            twist(load.between[1], -back)
+            twist(load.between[0], back)
+    return list(total.values())

@@ -1,0 +1,54 @@
+"""Where the bodies are: points, axes and angles of a mechanism from its coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..model.mechanism import Mechanism, owner
+from ..numerics.functions import sincos
+from ..numerics.linalg import Pair
+
+Numbers = Callable[[str], Any]  # address -> engine value, or a structural 0
+
+
+class Pose:
+    """The configuration of a mechanism at one time, in the coordinates x, y (mass centre) and angle of each body."""
+
+    def __init__(self, mechanism: Mechanism, numbers: Numbers, q: Mapping[str, Any], t: Any) -> None:
+        self.mechanism, self.numbers, self.t = mechanism, numbers, t
+        self.places = {body: Pair(q[f"{body}.x"], q[f"{body}.y"]) for body in mechanism.bodies}
+        self.angles = {body: q[f"{body}.angle"] for body in mechanism.bodies} | {"ground": 0}
+        turns = {body: sincos(q[f"{body}.angle"]) for body in mechanism.bodies}
+        self.turns = {body: Pair(c, s) for body, (s, c) in turns.items()} | {"ground": Pair(1, 0)}
+
+    def in_frame(self, body: str, point: str) -> Pair:
+        """A named point in the frame of its body."""
+        if body != "ground" and point == "centre":
+            return Pair(self.numbers(f"{body}.centre.x"), self.numbers(f"{body}.centre.y"))
+        if body != "ground" and self.mechanism.bodies[body].bar is not None and point in ("start", "end"):
+            return Pair(self.numbers(f"{body}.length") if point == "end" else 0, 0)
+        return Pair(self.numbers(f"{body}.{point}.x"), self.numbers(f"{body}.{point}.y"))
+
+    def point(self, reference: str) -> Pair:
+        """The place of `crank.end`, `ground.O`, or of a body's mass centre (`crank`)."""
+        body, _, name = reference.partition(".")
+        if body == "ground":
+            return self.in_frame(body, name)
+        if name in ("", "centre"):
+            return self.places[body]
+        return self.places[body] + self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
+
+    def between(self, pair: tuple[str, str]) -> Pair:
+        """From the first point to the second."""
+        return self.point(pair[1]) - self.point(pair[0])
+
+    def turn_between(self, pair: tuple[str, str]) -> Any:
+        """The angle of the second body seen from the first."""
+        return self.angles[owner(pair[1])] - self.angles[owner(pair[0])]
+
+    def axis(self, joint: str) -> Pair:
+        """The unit vector of a joint's axis, fixed to its first body."""
+        given = Pair(self.numbers(f"{joint}.axis.x"), self.numbers(f"{joint}.axis.y"))
+        unit = given * (1 / abs(given))
+        return self.turns[owner(self.mechanism.joints[joint].between[0])] * unit

@@ -1,0 +1,138 @@
+"""The matrix of constraints and the equations of motion: against differences, closed forms and published values."""
+
+import math
+
+import numpy as np
+import pytest
+
+from jointplay.model import library, loads
+from jointplay.system import System
+
+EVERY_KIND = """
+name: every kind
+ground: {points: {O: [0, 0], P: [0.3, -0.2]}}
+bodies:
+  a: {bar: 300 mm, mass: 1 kg}
+  b: {mass: 2 kg, inertia: 0.1 kg*m^2, points: {p: [0.1, 0.2], r: [-0.2, 0.05]}, centre: [0.01, -0.02]}
+  c: {bar: 0.5, mass: 1.5}
+joints:
+  J1: {kind: revolute, between: [ground.O, a.start]}
+  J2: {kind: revolute, between: [a.end, b.p], clearance: 2 mm}
+  J3: {kind: prismatic, between: [b.r, c.start], axis: [1, 2], angle: 20 deg}
+  J4: {kind: slot, between: [c.end, a.end], axis: [0, 1]}
+  J5: {kind: rod, between: [ground.P, b.r], length: 0.4}
+  J6: {kind: gear, between: [a, c], ratio: -2.5, offset: 0.3}
+  J7: {kind: weld, between: [b.p, c.end], angle: -0.4}
+drives:
+  D1: {kind: angle, of: a, motion: {kind: sine, amplitude: 0.4, frequency: 3.0, phase: 0.2}}
+  D2: {kind: angle, of: J1, motion: {kind: polynomial, coefficients: [0.1, 0.2, 0.3]}}
+  D3: {kind: position, of: J3, motion: {kind: cycloidal, end: 0.2, begin: 0.1, duration: 2.0}}
+  D4: {kind: x, of: b.r, motion: {kind: table, times: [0, 1, 2, 4], values: [0.1, 0.3, 0.2, 0.1]}}
+  D5: {kind: y, of: c, motion: {kind: constant_speed, speed: 0.3}}
+forces:
+  f1: {kind: force, at: b.r, x: 3.0, y: {kind: sine, amplitude: 2.0, frequency: 5.0}}
+  f2: {kind: torque, on: c, torque: 0.7}
+  f3: {kind: motor, between: [a, b], torque: 1.1}
+  f4: {kind: spring, between: [ground.P, c.end], stiffness: 100.0, damping: 3.0, free_length: 0.2}
+  f5: {kind: torsion, between: [b, c], stiffness: 5.0, damping: 0.5, free_angle: 0.1}
+"""
+
+
+@pytest.fixture(scope="module")
+def system():
+    return System(loads(EVERY_KIND))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_every_kind_against_differences(system, seed):
+    rng = np.random.default_rng(seed)
+    q, v, t = rng.normal(size=9) * 0.4, rng.normal(size=9), rng.uniform(0.3, 1.9)
+    here, step = system.evaluate(q, v, t), 1e-5
+
+    def central(f):
+        return (f(step) - f(-step)) / (2 * step)
+
+    for j, unit in enumerate(np.eye(9)):
+        assert here.B[:, j] == pytest.approx(
+            central(lambda e, u=unit: system.evaluate(q + e * u, v, t).residual), abs=1e-6
+        )
+    explicit = central(lambda e: system.evaluate(q, v, t + e).residual)
+    assert here.speed == pytest.approx(-explicit, abs=1e-6)
+    moving = lambda e: system.evaluate(q + e * v, v, t + e)  # noqa: E731
+    assert here.Bdot == pytest.approx(central(lambda e: moving(e).B), abs=1e-5)
+    assert here.rhs == pytest.approx(-central(lambda e: moving(e).B @ v - moving(e).speed), abs=1e-4)
+
+
+def test_labels_name_joints_drives_and_coordinates(system):
+    assert system.coordinates[:4] == ["a.x", "a.y", "a.angle", "b.x"]
+    assert system.rows[:4] == ["J1.x", "J1.y", "J2.distance", "J3.across"]
+    assert system.rows[-3:] == ["D3.position", "D4.x", "D5.y"] and len(system.rows) == 16
+
+
+def test_internal_forces_do_no_work_on_a_common_motion(system):
+    rng = np.random.default_rng(1)
+    q = rng.normal(size=9) * 0.3
+    quiet = System(loads(EVERY_KIND).with_({"f1.x": 0.0, "f1.y.amplitude": 0.0, "f2.torque": 0.0, "f4.stiffness": 0.0}))
+    F = quiet.evaluate(q, np.zeros(9)).F
+    weight = np.array([1.0, 2.0, 1.5]) * -9.81
+    assert F[1::3] == pytest.approx(weight) and F[0::3] == pytest.approx(0.0)
+    assert sum(F[2::3]) == pytest.approx(0.0, abs=1e-12)  # motor and torsional spring: equal and opposite
+
+
+def test_spring_force_is_the_slope_of_its_energy(system):
+    base = loads(EVERY_KIND).with_({"f4.damping": 0.0})
+    with_spring, without = System(base), System(base.with_({"f4.stiffness": 0.0}))
+    q = np.random.default_rng(2).normal(size=9) * 0.4
+
+    def energy(q):
+        x, y, angle = q[6:9]
+        end = np.array([x + 0.25 * math.cos(angle), y + 0.25 * math.sin(angle)])
+        return 0.5 * 100.0 * (np.linalg.norm(end - [0.3, -0.2]) - 0.2) ** 2
+
+    slope = [(energy(q + e) - energy(q - e)) / 2e-6 for e in np.eye(9) * 1e-6]
+    assert pytest.approx(-np.array(slope), abs=1e-6) == with_spring.evaluate(q).F - without.evaluate(q).F
+
+
+def test_a_pendulum_accelerates_as_the_textbook_says():
+    system = System(library.pendulum(1))
+    [body] = system.mechanism.bodies.values()
+    angle, rate, r = 0.4, 1.3, body.length / 2
+    arm = r * np.array([math.cos(angle), math.sin(angle)])
+    q, v = [*arm, angle], [-rate * arm[1], rate * arm[0], rate]
+    acceleration, reaction = system.evaluate(q, v).accelerations()
+    inertia = body.inertia + body.mass * r**2
+    assert acceleration[2] == pytest.approx(-body.mass * 9.81 * r * math.cos(angle) / inertia, rel=1e-12)
+    held = body.mass * (acceleration[:2] - [0, -9.81])
+    assert np.abs(reaction) == pytest.approx(np.abs(held), rel=1e-12)
+
+
+def test_grigore_figure_5_rests_at_its_published_equilibrium():
+    """s1: crank locked at 60 degrees, N = 3.67698 N at q = (.20716037, ..., -1.83260899)."""
+    mechanism = library.grigore_figure_5()
+    locked = System(mechanism.with_({"O2x.frequency": 1e-12, "O2y.frequency": 1e-12}))
+    q = np.array([0.20716037, 0.16358058, 0.45545892, 0.33235398, 0.12074030, -1.83260899])
+    here = locked.evaluate(q)
+    assert here.B.shape == (5, 6) and np.linalg.matrix_rank(here.B) == 5
+    assert here.residual == pytest.approx(0.0, abs=2e-8)
+    _, reactions = here.accelerations()
+    N = -reactions[locked.rows.index("O3.distance")]
+    assert pytest.approx(3.67698, abs=5e-4) == N
+    # an equilibrium to the digits printed: what is left of the forces is far below the weights
+    multipliers, *_ = np.linalg.lstsq(here.B.T, -here.F, rcond=None)
+    assert here.B.T @ multipliers + here.F == pytest.approx(0.0, abs=1e-4)
+    assert -multipliers[locked.rows.index("O3.distance")] == pytest.approx(3.67698, abs=1e-4)
+
+
+def test_grigore_figure_6_has_twelve_rows_and_three_degrees_of_freedom():
+    system = System(library.grigore_figure_6())
+    start = system.mechanism.start
+    q = [start.get(c.removesuffix(".angle"), 0.1 * i) for i, c in enumerate(system.coordinates)]
+    B = system.evaluate(q).B
+    free = [i for i, row in enumerate(system.rows) if row.split(".")[0] in system.mechanism.joints]
+    assert B.shape[1] == 15 and len(free) == 12
+    assert 15 - np.linalg.matrix_rank(B[free]) == 3
+
+
+def test_wrong_sizes_are_named(system):
+    with pytest.raises(ValueError, match=r"expected 9 numbers for a.x, a.y, a.angle"):
+        system.evaluate([0.0] * 6)
