@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine.derivatives import derivative
 from .engine.program import trace
 from .engine.text import emit
 from .engine.values import Value
 from .model.mechanism import Mechanism
-from .physics.constraints import constraints
-from .physics.forces import forces, masses
-from .physics.kinematics import Pose
+from .physics import dynamics
 from .run import Run
 
 
@@ -66,23 +63,12 @@ class System:
         def numbers(address: str) -> Any:  # a number written as 0 in the model is structural
             return p[address] if address in tables or self.mechanism.value(address) != 0 else 0
 
-        q, v = {c: s[c] for c in self.coordinates}, {c: s[f"{c}.rate"] for c in self.coordinates}
-        pose = Pose(self.mechanism, numbers, q, p.time)
-        labelled = list(constraints(pose))
-        self.rows = [label for label, _ in labelled]
-        residual = [value for _, value in labelled]
-        inputs, speeds = [*q.values(), p.time], [*v.values(), 1]
-
-        def along(rows: list[list[Any]]) -> list[Any]:  # total time derivative, given partial ones
-            return [sum(d * u for d, u in zip(row, speeds, strict=True)) for row in rows]
-
-        slopes = derivative(residual, inputs)
-        B, explicit = [row[:-1] for row in slopes], [row[-1] for row in slopes]
-        Bdot = [along(derivative(row, inputs)) for row in B]
-        curved = along(derivative(along(slopes), inputs))
-        speed, rhs = [-x for x in explicit], [-x for x in curved]
-        parts = {"residual": residual, "B": B, "Bdot": Bdot, "speed": speed, "rhs": rhs}
-        self._emit(parts | {"mass": masses(pose), "F": forces(pose, q, v)})
+        q, v = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates]
+        text = dynamics.Equations(self.mechanism, numbers)
+        rows = text.rows(q, v, p.time)
+        self.rows = rows.labels
+        parts = {"residual": rows.residual, "B": rows.B, "Bdot": rows.Bdot, "speed": rows.speed, "rhs": rows.rhs}
+        self._emit(parts | {"mass": text.masses(), "F": text.forces(q, v, p.time)})
         return {}
 
     def _emit(self, parts: dict[str, Any]) -> None:

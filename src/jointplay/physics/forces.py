@@ -6,15 +6,15 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.forces import Force, Motor, Spring, Torque, Torsion
-from ..model.mechanism import owner
+from ..model.mechanism import Mechanism, owner
 from ..numerics.linalg import Pair
 from .constraints import moved
-from .kinematics import Pose
+from .kinematics import Numbers, Pose
 
 
-def masses(pose: Pose) -> list[Any]:
+def masses(numbers: Numbers, mechanism: Mechanism) -> list[Any]:
     """The diagonal of the mass matrix: mass, mass, inertia of each body."""
-    return [pose.numbers(f"{b}.{part}") for b in pose.mechanism.bodies for part in ("mass", "mass", "inertia")]
+    return [numbers(f"{body}.{part}") for body in mechanism.bodies for part in ("mass", "mass", "inertia")]
 
 
 def forces(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
