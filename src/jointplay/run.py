@@ -67,12 +67,8 @@ class Run:
 
         self.native = Native(program, lanes, fma, share)
         self.buffers = {}
-        words = {
-            "state": self.state_words,
-            "parameters": self.parameter_words,
-            "stop": self.stop_word,
-            **self.arrays,
-        }
+        words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
+        words |= {f"array {n}": array for n, array in self.arrays.items()}
         values = {n: a.ctypes.data for n, a in words.items()}
         for name, (columns, most) in program.streams.items():
             stride = max(rows, most) + most
@@ -177,13 +173,13 @@ class Run:
                 done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
             spent = time.perf_counter() - begin
             taken += done
+            self.steps_taken += done
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
                 self.chunk *= 2
             elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
                 self.chunk //= 2
             if until is not None and until():
                 break
-        self.steps_taken += taken
         return taken
 
     def stop(self) -> None:
@@ -246,6 +242,7 @@ class Run:
         }
         arrays = {n: a[:, lane] for n, a in self.arrays.items()}
         rec = EagerRecorder(known, arrays | rings, program.record)
+        rec.streams = dict(program.streams)
         rec.cells = {c.name: c for c in program.slots if c.name not in program.state and c.size == 1}
         ends = run_text(rec, program)
         numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
@@ -322,6 +319,10 @@ def contents(name: str, array: Any, given: Any) -> np.ndarray:
             raise ValueError(f"parameter {name!r} was traced as {array!r}; got {given!r}: trace again")
         return given.data
     data = np.asarray(given)
+    if array.kind == "i" and not np.array_equal(data, np.asarray(data, np.int64)):
+        raise ValueError(
+            f"parameter {name!r} holds whole numbers; declare it with floats in trace to give it fractions"
+        )
     if data.shape != (array.size,):
         raise ValueError(
             f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again"

@@ -12,6 +12,7 @@ from jointplay.engine import (
     Pair,
     branch,
     delay,
+    derivative,
     due,
     emit,
     loop,
@@ -280,3 +281,22 @@ def test_eager_is_the_build_without_fused_products(name):
         for mode in ({"eager": True}, {"eager": False, "fma": False})
     ]
     assert differences(*outcomes) == []
+
+
+def test_recording_in_a_side_does_not_change_a_derivative():
+    def step(s, p):
+        u = p.a * (p.b * s.x)
+
+        def side():
+            emit("events", x=s.x)
+            return u
+
+        slope = derivative([branch(s.x > -9.0, side, lambda: u)], [s.x])[0][0]
+        return {"x": slope - p.c}
+
+    found = set()
+    for record in (None, {"events": ()}):
+        run = Run(trace(step, {"x": 1 / 3}, {"a": 0.1, "b": 0.7, "c": 0.1 * 0.7}, record=record), eager=False)
+        run.advance(1)
+        found.add(run["x"].tobytes())
+    assert len(found) == 1

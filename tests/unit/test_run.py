@@ -15,6 +15,7 @@ from jointplay.engine import (
     delay,
     due,
     emit,
+    exp,
     loop,
     memory,
     modulo,
@@ -172,6 +173,46 @@ def test_modulo_has_the_sign_of_the_divisor():
     rows, x = run.rows("rows"), np.arange(-4.0, 5.0)
     assert rows["a"].tolist() == (x % 2.5).tolist() and rows["c"].tolist() == (x % -2.5).tolist()
     assert rows["b"].tolist() == [(k - 4) % 3 for k in range(9)]
+
+
+def test_functions_see_the_rounded_product():
+    """An fma must not reach through an argument: exp(a * b) is exp of what a * b is when recorded."""
+
+    def step(s, p):
+        x = p.a * s.x
+        emit("rows", x=x, f=exp(x), g=exp(where(s.step >= 0, x, 0.0)), m=x % 0.3, n=where(s.step >= 0, x, 0.0) % 0.3)
+        return {"x": s.x * 1.37}
+
+    run = Run(trace(step, {"x": 0.7}, {"a": 3.3}), eager=False)
+    run.advance(12)
+    rows = run.rows("rows")
+    assert rows["f"].tobytes() == rows["g"].tobytes() and rows["m"].tobytes() == rows["n"].tobytes()
+
+
+@pytest.mark.parametrize("eager", [True, False])
+def test_any_name_and_any_order_will_do(eager):
+    def step(s, p):
+        branch(s.x > 1, lambda: emit("rows", t=10.0, x=s.x), lambda: emit("rows", x=s.x, t=20.0))
+        return {"x": s.x + p.parameters[s.step] + p.state.load(0)}
+
+    run = Run(trace(step, {"x": 0.0}, {"parameters": np.ones(3), "state": np.zeros(2), "stop": 3.0}), eager=eager)
+    run.advance(3)
+    assert run.rows("rows")["t"].tolist() == [20, 20, 10] and run.rows("rows")["x"].tolist() == [0, 1, 2]
+    assert run.steps_taken == 3
+
+
+def test_shifts_and_arrays_are_checked():
+    with pytest.raises(TraceError, match=r"0 to 63 places, got 64"):
+        trace(lambda s, p: {"k": s.k << 64}, {"k": 1})
+    with pytest.raises(ValueError, match=r"'data'.*1-d array"):
+        trace(lambda s, p: {}, {}, {"data": np.zeros(0)})
+    made = trace(lambda s, p: {"k": p.data[0] + (s.k << p.n) + (s.k >> p.n)}, {"k": 5}, {"data": np.arange(2), "n": 65})
+    with pytest.raises(ValueError, match=r"'data' holds whole numbers"):
+        Run(made, {"data": np.array([0.5, 1.0])})
+    runs = [Run(made, eager=True), Run(made, eager=False), Run(made, lanes=4, eager=False)]
+    for run in runs:
+        run.advance(1)
+    assert {run["k"][0] for run in runs} == {(5 << 1) + (5 >> 1)}
 
 
 # -- interruption

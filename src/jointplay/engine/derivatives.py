@@ -26,9 +26,10 @@ def tangents(outputs: Sequence[Any], known: dict[int, Tangent], width: int) -> l
     """The tangents of some values; what is found on the way is added to `known`."""
     reach: dict[int, Value] = {}
     stack = list(outputs)
+    first = min((n for n, t in known.items() if t), default=0)  # what was made before depends on nothing known
     while stack:
         v = stack.pop()
-        if isinstance(v, Value) and v.kind == "f" and v.serial not in known and v.serial not in reach:
+        if isinstance(v, Value) and v.kind == "f" and v.serial > first and not (v.serial in known or v.serial in reach):
             reach[v.serial] = v
             stack += sources(v)
     for serial in sorted(reach):
@@ -44,7 +45,7 @@ def tangents(outputs: Sequence[Any], known: dict[int, Tangent], width: int) -> l
 def sources(v: Value) -> list[Any]:
     """What a value's derivative may depend on."""
     if v.rule is not None:
-        return [] if v.rule[0] in RULES else list(v.rule[1])
+        return [] if v.rule[0] in RULES and v.rule[0] != "choice" else list(v.rule[1])
     if v.op != "out":
         return [] if v.op in FLAT else list(v.args)
     made = v.args[0]
@@ -130,3 +131,14 @@ def nothing(d: Value) -> bool:
     """True for a branch result that is zero on both sides."""
     ends = d.args[1:] if d.op == "fselect" else [b.ends[d.args[1]] for b in d.args[0].blocks]
     return all(not isinstance(e, Value) and e == 0 for e in ends)
+
+
+def through_choice(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
+    """A branch whose sides need no code: choose between the tangents, without folding equal ones."""
+    mask, *ends = v.rule[1]
+    first, second = (known.get(x.serial, {}) if isinstance(x, Value) else {} for x in ends)
+    both = sorted({*first, *second})
+    return {j: recorder().choice("f", mask, first.get(j, 0.0), second.get(j, 0.0)) for j in both}
+
+
+RULES["choice"] = through_choice

@@ -23,7 +23,7 @@ SCALARS = {"f": "double", "i": "i64", "m": "i1"}
 def control_words(program: Program) -> list[str]:
     """The names of the words that the program reads from its control array."""
     streams = [f"{s}.{part}" for s in program.streams for part in ("rows", "limit")]
-    return ["steps", "stop", "state", "parameters", *program.arrays, *streams]
+    return ["steps", "stop", "state", "parameters", *(f"array {a}" for a in program.arrays), *streams]
 
 
 def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> str:
@@ -161,7 +161,7 @@ class Assembler:
         else:
             if self.lanes > 1:
                 at = self.say(f"add i64 {self.say(f'mul i64 {at}, {self.lanes}')}, {lane}")
-            base = self.word({"ring": "state", "stream": f"{array.name}.rows"}.get(array.where, array.name))
+            base = self.word({"ring": "state", "stream": f"{array.name}.rows"}.get(array.where, f"array {array.name}"))
             if array.where == "ring":
                 base = self.place(base, self.program.places[array.name])
         return self.say(f"getelementptr i64, ptr {base}, i64 {at}")

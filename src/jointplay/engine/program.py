@@ -34,7 +34,7 @@ class Names:
 
 def declare(name: str, x: Any) -> Any:
     """How a trace takes a state or parameter: the kind of a number, the size of an array."""
-    if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fi":
+    if isinstance(x, np.ndarray) and x.ndim == 1 and x.size and x.dtype.kind in "fi":
         return Array("parameter", name, x.dtype.kind, x.size)
     if hasattr(x, "bound"):  # a table knows how to be read from the parameters
         return x.bound(name)

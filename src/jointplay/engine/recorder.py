@@ -212,7 +212,12 @@ class Recorder:
             if item.word == "branch":
                 return self.branch(*moved(item.reads), *(lambda b=b: play(b) for b in item.blocks))
             if item.word == "call":
-                return self.call_again(item.about, moved(item.reads[: len(item.about.formals)]))
+                n, reads = len(item.about.formals), moved(item.reads)
+                if all(a is b for a, b in zip(reads[n:], item.reads[n:], strict=True)):
+                    return self.call_again(item.about, reads[:n])
+                new.update(zip((f.serial for f in item.about.formals), reads[:n], strict=True))
+                ends = zip(play(item.about), item.about.ends, strict=True)  # it uses values of this block: inline
+                return [end for end, old in ends if isinstance(old, Value)]
 
             def body(*inside: Any) -> tuple[list[Any], Any]:
                 new.update(zip((f.serial for f in item.blocks[0].formals), inside, strict=True))
@@ -268,11 +273,15 @@ class Recorder:
             self.block.code.append(made)
         else:
             rows = zip(kinds, sides[0].ends, sides[1].ends, strict=True)
-            outs = [self.operation(k + "select", [mask, a, b], k) for k, a, b in rows]
+            outs = [self.choice(k, mask, a, b) for k, a, b in rows]
         wanted = len(outs) - len(changed)
         for cell, value in zip(changed, outs[wanted:], strict=True):
             self.write(cell, value)
         return shape(outs[:wanted])  # type: ignore[misc]
+
+    def choice(self, kind: str, mask: Any, a: Any, b: Any) -> Value:
+        """What a branch gives when neither side has code: as opaque as if it had, also to derivatives."""
+        return self.operation(kind + "select", [mask, a, b], kind, ("choice", (mask, a, b)) if kind == "f" else None)
 
     def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
         """Record the body once; give the carry after the last round and whether it wanted more."""

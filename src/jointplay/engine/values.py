@@ -203,6 +203,10 @@ def apply(symbol: str, a: Any, b: Any) -> Any:
     kind = kind_of(a, b)
     if kind == "m" and symbol in ("==", "!="):
         return operate("xor", operate("xor", a, b), symbol == "==")
+    if symbol in ("<<", ">>"):
+        if not isinstance(b, Value) and not 0 <= b < 64:
+            raise TraceError(f"{here()}: a shift takes 0 to 63 places, got {b!r}")
+        b = operate("iand", b, 63) if isinstance(b, Value) else b
     name = ("i" if kind == "i" else "") + SPELLING[symbol]
     if name not in OPERATIONS or OPERATIONS[name].takes[0] != kind:
         raise TraceError(f"{here()}: `{symbol}` does not work on {KIND_NAMES[kind]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.values import floor, integer, is_value, kind_of, number, where
+from ..engine.values import floor, integer, is_value, kind_of, number, recorder, where
 
 
 def is_known(x: Any) -> bool:
@@ -31,4 +31,5 @@ def modulo(x: Any, y: Any) -> Any:
     """The rest of x after division by y, with the sign of y: wraps an angle, counts a step in its cycle."""
     if kind_of(x, y) == "i":
         return x - integer(floor(number(x) / number(y))) * y
+    x = recorder().opaque(x, "f") if is_value(x) else x  # a product must be rounded before it is divided
     return x - floor(x / y) * y

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engine.derivatives import PARTIALS
 from ..engine.text import branch, constant_table, rule, shared, subroutine
-from ..engine.values import bits, floor, from_bits, is_value, sqrt, where
+from ..engine.values import bits, floor, from_bits, is_value, recorder, sqrt, where
 
 # fmt: off
 INF, NAN = math.inf, math.nan
@@ -71,7 +71,8 @@ def _elementary(reference: Callable[..., float], partials: Callable[..., Any]) -
     def decorate(compute: Callable[..., Any]) -> Callable[..., Any]:
         def function(*args: Any) -> Any:
             if any(map(is_value, args)):
-                return rule(compute(*args), compute.__name__, *args)
+                whole = (recorder().opaque(a, "f") if is_value(a) else a for a in args)  # no fma reaches into them
+                return rule(compute(*whole), compute.__name__, *args)
             return float(reference(*args))
 
         PARTIALS[compute.__name__] = partials

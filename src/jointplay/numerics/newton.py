@@ -33,7 +33,7 @@ def solve(residual: Callable[..., Any], guess: Any, iterations: int = 3) -> tupl
         return [a - b for a, b in zip(x, step, strict=True)], True
 
     found, _ = loop(start, newton, iterations)
-    roots = [rec.opaque(x, "f", ("solve", ())) for x in found]
+    roots = [rec.opaque(x, "f", ("held", ())) for x in found]
     left = residuals(roots)
     for x in roots:
         x.rule = ("solve", (*roots, *left))
@@ -57,3 +57,4 @@ def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
 
 
 RULES["solve"] = through_solve
+RULES["held"] = lambda v, known, width: {}  # while the residual is recorded
