@@ -171,9 +171,9 @@ class Run:
             begin = time.perf_counter()
             with undisturbed():
                 done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
+                self.steps_taken += done
             spent = time.perf_counter() - begin
             taken += done
-            self.steps_taken += done
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
                 self.chunk *= 2
             elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
