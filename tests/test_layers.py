@@ -34,7 +34,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "engine": {"numpy", "llvmlite"},
     "numerics": {"numpy"},
     "run": {"numpy"},
-    "cli": set(),
+    "cli": {"rich"},
     "__init__": set(),
     "__main__": set(),
     "_version": set(),

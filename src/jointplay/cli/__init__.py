@@ -1,0 +1,128 @@
+"""The command ``jointplay``.
+
+Exit codes: 0 done, 1 the computation failed, 2 bad input. Bad input gives a message, never a traceback.
+Nothing heavy is imported here at module level; each command imports what it uses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from jointplay._version import __version__
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+_EXAMPLES = """\
+examples:
+  jointplay new press                       write press.yaml, a model file that explains itself
+  jointplay check press.yaml                assemble it, count its degrees of freedom
+  jointplay run press.yaml --plot press.png --set "motor.speed=120 rpm"
+  jointplay run crank_rocker_2016 --until "500 ms" -o swing.csv
+
+exit codes: 0 done, 1 the computation failed, 2 bad input
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with the given arguments (the process's own by default); return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal cannot show must not end a run
+            stream.reconfigure(errors="backslashreplace")
+    arguments = _parser().parse_args(argv)  # exits with BAD_INPUT itself
+    try:
+        code = arguments.command(arguments)
+        sys.stdout.flush()
+        return code or DONE
+    except BrokenPipeError:  # `jointplay schema | head`: whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except ValueError as error:
+        complain(str(error))
+        return BAD_INPUT
+    except OSError as error:
+        complain(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return FAILED
+
+
+def complain(text: str) -> None:
+    """Write an error to stderr, each line marked as ours."""
+    for line in text.splitlines():
+        print(f"jointplay: {line}", file=sys.stderr)
+
+
+def _command(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:
+    """A command that is imported when it is called."""
+
+    def call(arguments: argparse.Namespace) -> int | None:
+        code: int | None = getattr(import_module(f".{module}", __name__), function)(arguments)
+        return code
+
+    return call
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="jointplay",
+        description="Planar mechanisms whose joints have play.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"jointplay {__version__}")
+    commands = parser.add_subparsers(metavar="command", required=True)
+
+    def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+        made.set_defaults(command=_command(module, name))
+        return made
+
+    run = add("run", "simulate a mechanism and write what happened", "run")
+    _add_model(run)
+    run.add_argument("--until", default="10", metavar="TIME", help="simulated time, s or with a unit (default: 10)")
+    run.add_argument(
+        "-o", "--output", metavar="FILE", help="result: .nc, .csv or .parquet (default: the model's name with .nc)"
+    )
+    run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
+    run.add_argument("--rtol", metavar="R", help="relative error per step of the adaptive stepper")
+    run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
+    run.add_argument("--step", metavar="TIME", help="take fixed steps of this length instead of adaptive ones")
+    run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
+    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+    check = add("check", "assemble a mechanism and say what is odd about it")
+    _add_model(check)
+    check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
+
+    reproduce = add("reproduce", "compare our numbers with those of a published study")
+    reproduce.add_argument("study", metavar="STUDY", help="name of the study")
+    reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
+
+    add("schema", "print the JSON schema of model files, for completion in an editor")
+
+    new = add("new", "write a commented model file to start from")
+    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
+    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+
+    cache = add("cache", "show or clear the cache of compiled code")
+    cache.add_argument("--clear", action="store_true", help="delete the cached files")
+    return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model file (YAML), or name of a mechanism of the library")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="changes",
+        metavar="ADDRESS=VALUE",
+        help='change a number, as in --set "crank.mass=200 g"; may be repeated',
+    )

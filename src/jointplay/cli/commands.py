@@ -1,0 +1,84 @@
+"""The commands that do not simulate: check, reproduce, schema, new, cache."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+
+from . import DONE, FAILED, complain, inputs
+from .tables import columns
+
+STARTER = Path(__file__).with_name("starter.yaml")
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Assemble a mechanism and print what is known of it before it moves."""
+    mechanism = inputs.mechanism(arguments.model, arguments.changes)
+
+    from jointplay import statics
+    from jointplay.system import System
+
+    found = statics.check(mechanism)
+    print(found.text())
+    if arguments.matrix:
+        print()
+        print(statics.matrix_text(System(mechanism), found.q))
+    return DONE
+
+
+def reproduce(arguments: argparse.Namespace) -> int:
+    """Print the records of a study: what the paper says, what we compute, and the verdict."""
+    return FAILED
+
+
+def schema(arguments: argparse.Namespace) -> None:
+    """Print the JSON schema of model files."""
+    from jointplay.model import files
+
+    print(json.dumps(files.schema(), indent=2))
+
+
+def new(arguments: argparse.Namespace) -> None:
+    """Write a commented model file of a slider-crank."""
+    given = arguments.name
+    path = Path(given if Path(given).suffix in (".yaml", ".yml") else f"{given}.yaml")
+    name = path.stem
+    if not os.path.basename(given) or not name.isprintable() or name.startswith("."):
+        raise ValueError(f"new {given!r}: must be a name such as press, for the file press.yaml")
+    inputs.writable("new", path)
+    if path.exists() and not arguments.force:
+        raise ValueError(f"new {given}: {path} is already there; choose another name, or --force to overwrite it")
+    plain = re.fullmatch(r"[A-Za-z][\w-]*", name) and name.lower() not in ("null", "true", "false", "yes", "no")
+    shown = name if plain else json.dumps(name, ensure_ascii=False)
+    text = STARTER.read_text(encoding="utf-8").replace("name: slider-crank", f"name: {shown}", 1)
+    with open(path, "w" if arguments.force else "x", encoding="utf-8") as file:
+        file.write(text.replace("starter.yaml", str(path)))
+    print(f"wrote {path}; next: jointplay run {path} --plot {path.with_suffix('.png')}")
+
+
+def cache(arguments: argparse.Namespace) -> None:
+    """Show or clear the cache of compiled code."""
+    from jointplay import cache
+
+    if arguments.clear:
+        count, size = cache.clear()
+        print(f"deleted {count} files, {size} bytes")
+        return
+    files = cache.entries()
+    lines = [
+        ("directory", str(cache.directory())),
+        ("files", str(len(files))),
+        ("bytes", str(sum(_size(file) for file in files))),
+        ("limit", str(cache.limit())),
+    ]
+    print(columns(lines))
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:  # another process removed it meanwhile
+        return 0

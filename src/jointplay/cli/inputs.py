@@ -1,0 +1,108 @@
+"""What the commands are given: models, changes, times and the files to write; all refused before computing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jointplay.model.mechanism import Mechanism
+
+RESULTS = {".nc": "", ".csv": "", ".parquet": "pyarrow"}  # suffix -> module that it needs beyond the core
+PLOTS = {".png": "matplotlib", ".pdf": "matplotlib", ".svg": "matplotlib"}
+_EXTRAS = {"pyarrow": "parquet", "matplotlib": "plot"}
+
+
+def mechanism(model: str, changes: Sequence[str]) -> Mechanism:
+    """The mechanism in a file, or of the library if there is no such file, with the changes made."""
+    from jointplay.model.files import load
+    from jointplay.model.library import MECHANISMS
+    from jointplay.model.parts import suggestion
+
+    if model in MECHANISMS and not os.path.isfile(model):
+        found = MECHANISMS[model]()
+    elif os.path.exists(model):
+        found = load(model)
+    elif os.path.dirname(model) or Path(model).suffix in (".yaml", ".yml"):
+        raise ValueError(f"no such file {model!r}; `jointplay new NAME` writes one to start from")
+    else:
+        raise ValueError(f"no file and no library mechanism {model!r}{suggestion(model, MECHANISMS)}")
+    return _changed(found, changes) if changes else found
+
+
+def _changed(found: Mechanism, changes: Sequence[str]) -> Mechanism:
+    from jointplay.model.parts import ModelError, Problem
+
+    numbers: dict[str, float | str] = {}
+    for change in changes:
+        address, equals, value = change.partition("=")
+        if not equals or not address.strip() or not value.strip():
+            raise ValueError(f"--set {change}: must be ADDRESS=VALUE, as in --set 'crank.mass=200 g'")
+        numbers[address.strip()] = value.strip()
+    try:
+        return found.with_(numbers)
+    except ModelError as error:
+        raise ModelError(*(Problem(("--set", *p.path), p.text) for p in error.problems)) from None
+
+
+def duration(option: str, text: str) -> float:
+    """A time (s) > 0 from a text such as `10` or `500 ms`."""
+    from jointplay.model.units import TIME, UnitError, parse_quantity
+
+    try:
+        seconds = parse_quantity(text, TIME)
+    except UnitError as error:
+        raise ValueError(f"{option}: {error}") from None
+    if not seconds > 0:
+        raise ValueError(f"{option}: must be > 0, got {text.strip()}")
+    return seconds
+
+
+def tolerance(option: str, text: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    from jointplay.model.units import NUMBER, UnitError, parse_quantity
+
+    try:
+        number = parse_quantity(text, NUMBER)
+    except UnitError as error:
+        raise ValueError(f"{option}: {error}") from None
+    if not 0 < number < 1:
+        raise ValueError(f"{option}: must be > 0 and < 1, got {text.strip()}")
+    return number
+
+
+def target(option: str, text: str, suffixes: dict[str, str]) -> Path:
+    """A file that can be written when the time comes: known suffix, its library installed, its directory writable."""
+    path = Path(text)
+    if path.suffix not in suffixes:
+        *rest, last = suffixes
+        given = f"{path.suffix!r}" if path.suffix else "none"
+        raise ValueError(f"{option} {text}: the suffix must be {', '.join(rest)} or {last}, got {given}")
+    module = suffixes[path.suffix]
+    if module and importlib.util.find_spec(module) is None:
+        remedy = f'pip install "jointplay[{_EXTRAS[module]}]"'
+        raise ValueError(f"{option} {text}: {path.suffix} files need {module}, which is not installed: {remedy}")
+    writable(option, path)
+    return path
+
+
+def writable(option: str, path: Path) -> None:
+    """Refuse a path that cannot be written; leaves nothing behind."""
+    directory = path.parent
+    if os.path.isdir(path):
+        raise ValueError(f"{option} {path}: is a directory")
+    if not os.path.isdir(directory):
+        what = "is not a directory" if os.path.exists(directory) else "does not exist; create it first"
+        raise ValueError(f"{option} {path}: the directory {str(directory)!r} {what}")
+    if len(os.fsencode(path.name)) > 200:  # a temporary name beside it is longer still
+        raise ValueError(f"{option} {path.name[:20]}...: the name is too long")
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ValueError(f"{option} {path}: cannot write to the directory {str(directory)!r}: {reason}") from None

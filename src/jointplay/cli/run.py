@@ -1,0 +1,151 @@
+"""``jointplay run``: simulate, show progress, write the result, say how it went."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import DONE, FAILED, complain, inputs
+from .tables import columns
+
+if TYPE_CHECKING:
+    import xarray
+    from jointplay.model.mechanism import Mechanism
+
+PATIENCE = 0.5  # s: a run that ends within this shows no progress
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate a mechanism; write the result and, if asked, a figure."""
+    mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    until, options = _times(arguments)
+    output = inputs.target("-o", arguments.output or f"{Path(arguments.model).stem}.nc", inputs.RESULTS)
+    plot = inputs.target("--plot", arguments.plot, inputs.PLOTS) if arguments.plot else None
+
+    from jointplay import results
+    from jointplay.simulate import simulate
+
+    began = time.perf_counter()
+    with Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
+        found = simulate(mechanism, until=until, strict=False, progress=progress, **options)
+    wall = time.perf_counter() - began
+    files = [output]
+    results.save(found, output)
+    if plot is not None:
+        from jointplay import plots
+
+        plots.save(plots.motion(found), plot)
+        files.append(plot)
+    if not arguments.quiet:
+        print(summary(mechanism, found, wall, files))
+    if found.attrs["outcome"] == "done":
+        return DONE
+    sys.stdout.flush()
+    complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
+    return FAILED
+
+
+def _times(arguments: argparse.Namespace) -> tuple[float, dict[str, Any]]:
+    """The end (s), and what else `simulate` is asked for."""
+    until = inputs.duration("--until", arguments.until)
+    every = None if arguments.every is None else inputs.duration("--every", arguments.every)
+    step = None if arguments.step is None else inputs.duration("--step", arguments.step)
+    for option, seconds in (("--every", every), ("--step", step)):
+        if seconds is not None and seconds > until:
+            raise ValueError(f"{option}: must be at most --until = {until:g} s, got {seconds:g} s")
+    tolerances = {}
+    for name in ("rtol", "atol"):
+        text = getattr(arguments, name)
+        if text is not None and step is not None:
+            raise ValueError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
+        if text is not None:
+            tolerances[name] = inputs.tolerance(f"--{name}", text)
+
+    from jointplay.simulate import FixedRungeKutta, RungeKutta
+
+    stepper = RungeKutta(**tolerances) if step is None else FixedRungeKutta(step=step)
+    return until, {"every": every, "stepper": stepper}
+
+
+class Progress:
+    """A bar on stderr with the time left, from half a second on; called with the simulated time reached (s)."""
+
+    def __init__(self, until: float, shown: bool) -> None:
+        self.until, self.shown = until, shown
+        self.began: float | None = None
+        self.bar: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, reached: float) -> None:
+        if not self.shown:
+            return
+        if self.began is None:
+            self.began = time.perf_counter()
+        if self.bar is None and time.perf_counter() - self.began > PATIENCE:
+            self.bar = self._started()
+        if self.bar is not None:
+            self.bar.update(self.task, completed=min(reached, self.until), reached=f"{reached:.4g}")
+
+    def _started(self) -> Any:
+        from rich import progress
+        from rich.console import Console
+
+        bar = progress.Progress(
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("t = {task.fields[reached]} of {task.total:g} s"),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("left (Ctrl-C keeps what is computed)"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = bar.add_task("", total=self.until, reached="0")
+        bar.start()
+        return bar
+
+
+def summary(mechanism: Mechanism, found: xarray.Dataset, wall: float, files: list[Path]) -> str:
+    """What happened, in a few aligned lines."""
+    attrs = found.attrs
+    reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
+    lines = [
+        ("mechanism", mechanism.name),
+        ("degrees of freedom", _freedom(found)),
+        ("stepper", attrs["stepper"]),
+        ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
+        ("wall time", f"{wall:.2f} s"),
+        ("outcome", attrs["outcome"]),
+    ]
+    lines += [(f"audit: {name}", _number(value)) for name, value in json.loads(attrs["audit"]).items()]
+    for name, force, at in zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True):
+        lines.append((f"peak force {name}", f"{force:.5g} N at {at:.5g} s"))
+    lines += [("note", note) for note in json.loads(attrs["notes"])]
+    lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
+    return columns(lines)
+
+
+def _freedom(found: xarray.Dataset) -> str:
+    redundant = json.loads(found.attrs["redundant"])
+    rows = len(set(map(str, found.row.values)) - set(redundant))
+    text = str(3 * found.sizes["body"] - rows)
+    return text + (f" (redundant: {', '.join(redundant)})" if redundant else "")
+
+
+def _number(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _size(file: Path) -> str:
+    size = file.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
