@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from . import DONE, FAILED, complain, inputs
+from . import DONE, FAILED, inputs
 from .tables import columns
 
 STARTER = Path(__file__).with_name("starter.yaml")

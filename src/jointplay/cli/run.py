@@ -14,7 +14,6 @@ from . import DONE, FAILED, complain, inputs
 from .tables import columns
 
 if TYPE_CHECKING:
-    import xarray
     from jointplay.model.mechanism import Mechanism
 
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
@@ -115,7 +114,7 @@ class Progress:
         return bar
 
 
-def summary(mechanism: Mechanism, found: xarray.Dataset, wall: float, files: list[Path]) -> str:
+def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) -> str:
     """What happened, in a few aligned lines."""
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
@@ -135,7 +134,7 @@ def summary(mechanism: Mechanism, found: xarray.Dataset, wall: float, files: lis
     return columns(lines)
 
 
-def _freedom(found: xarray.Dataset) -> str:
+def _freedom(found: Any) -> str:
     redundant = json.loads(found.attrs["redundant"])
     rows = len(set(map(str, found.row.values)) - set(redundant))
     text = str(3 * found.sizes["body"] - rows)
