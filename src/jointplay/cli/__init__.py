@@ -7,10 +7,11 @@ Nothing heavy is imported here at module level; each command imports what it use
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
 from jointplay._version import __version__
@@ -26,6 +27,10 @@ examples:
 
 exit codes: 0 done, 1 the computation failed, 2 bad input
 """
+
+
+class Failed(Exception):
+    """A computation that failed although its input could be read."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         complain(str(error))
         return BAD_INPUT
-    except OSError as error:
+    except (Failed, OSError) as error:
         complain(str(error))
         return FAILED
     except KeyboardInterrupt:
@@ -56,6 +61,19 @@ def complain(text: str) -> None:
     """Write an error to stderr, each line marked as ours."""
     for line in text.splitlines():
         print(f"jointplay: {line}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def computing() -> Iterator[None]:
+    """What fails inside is a failed computation, except where the model itself cannot be."""
+    from jointplay.model.parts import ModelError
+
+    try:
+        yield
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise Failed(str(error)) from error
 
 
 def _command(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from . import DONE, FAILED, inputs
+from . import DONE, FAILED, computing, inputs
 from .tables import columns
 
 STARTER = Path(__file__).with_name("starter.yaml")
@@ -21,11 +21,12 @@ def check(arguments: argparse.Namespace) -> int:
     from jointplay import statics
     from jointplay.system import System
 
-    found = statics.check(mechanism)
-    print(found.text())
-    if arguments.matrix:
-        print()
-        print(statics.matrix_text(System(mechanism), found.q))
+    with computing():
+        found = statics.check(mechanism)
+        print(found.text())
+        if arguments.matrix:
+            print()
+            print(statics.matrix_text(System(mechanism), found.q))
     return DONE
 
 

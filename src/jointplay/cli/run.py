@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import DONE, FAILED, complain, inputs
+from . import DONE, FAILED, complain, computing, inputs
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -22,16 +22,17 @@ PATIENCE = 0.5  # s: a run that ends within this shows no progress
 def run(arguments: argparse.Namespace) -> int:
     """Simulate a mechanism; write the result and, if asked, a figure."""
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
-    until, options = _times(arguments)
+    until, every, step, tolerances = _times(arguments)
     output = inputs.target("-o", arguments.output or f"{Path(arguments.model).stem}.nc", inputs.RESULTS)
     plot = inputs.target("--plot", arguments.plot, inputs.PLOTS) if arguments.plot else None
 
     from jointplay import results
-    from jointplay.simulate import simulate
+    from jointplay.simulate import FixedRungeKutta, RungeKutta, simulate
 
+    stepper = RungeKutta(**tolerances) if step is None else FixedRungeKutta(step=step)
     began = time.perf_counter()
-    with Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
-        found = simulate(mechanism, until=until, strict=False, progress=progress, **options)
+    with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
+        found = simulate(mechanism, until=until, stepper=stepper, every=every, strict=False, progress=progress)
     wall = time.perf_counter() - began
     files = [output]
     results.save(found, output)
@@ -49,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED
 
 
-def _times(arguments: argparse.Namespace) -> tuple[float, dict[str, Any]]:
-    """The end (s), and what else `simulate` is asked for."""
+def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | None, dict[str, float]]:
+    """The end, the time between samples, the fixed step (s), and the tolerances of adaptive ones."""
     until = inputs.duration("--until", arguments.until)
     every = None if arguments.every is None else inputs.duration("--every", arguments.every)
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
@@ -64,11 +65,7 @@ def _times(arguments: argparse.Namespace) -> tuple[float, dict[str, Any]]:
             raise ValueError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
         if text is not None:
             tolerances[name] = inputs.tolerance(f"--{name}", text)
-
-    from jointplay.simulate import FixedRungeKutta, RungeKutta
-
-    stepper = RungeKutta(**tolerances) if step is None else FixedRungeKutta(step=step)
-    return until, {"every": every, "stepper": stepper}
+    return until, every, step, tolerances
 
 
 class Progress:
