@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +13,9 @@ from .engine.program import trace
 from .engine.text import emit
 from .engine.values import Value
 from .model.mechanism import Mechanism
+from .numerics.linalg import dot
 from .physics import dynamics
+from .physics.motions import sampled
 from .run import Run
 
 
@@ -20,7 +24,9 @@ class Equations:
     """The equations of motion at one state: M a = F + B^T lam, B v = speed, B a = rhs.
 
     `residual` is what the constraints leave open, `Bdot` the time derivative of the matrix of constraints `B`; rows
-    and columns are labelled by `System.rows` and `System.coordinates`.
+    and columns are labelled by `System.rows` and `System.coordinates`. `reactions` times the multipliers lam gives,
+    for each joint, the force (x, y) on its second body and the moment about its second point; `power` is that of
+    the applied forces without a potential.
     """
 
     residual: np.ndarray
@@ -30,53 +36,75 @@ class Equations:
     rhs: np.ndarray
     M: np.ndarray
     F: np.ndarray
+    reactions: np.ndarray
+    kinetic: float
+    potential: float
+    power: float
 
     def accelerations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations and multipliers (the reactions along the rows); rows must be independent."""
-        n, m = len(self.F), len(self.rhs)
-        matrix = np.block([[self.M, -self.B.T], [self.B, np.zeros((m, m))]])
-        both = np.linalg.solve(matrix, np.concatenate([self.F, self.rhs]))
-        return both[:n], both[n:]
+        """Accelerations and multipliers; of dependent rows those multipliers that are least."""
+        weight = np.linalg.solve(self.M, self.B.T)
+        free = np.linalg.solve(self.M, self.F)
+        multipliers = np.linalg.lstsq(self.B @ weight, self.rhs - self.B @ free, rcond=1e-12)[0]
+        return free + weight @ multipliers, multipliers
 
 
 class System:
-    """The compiled equations of a mechanism in the coordinates x, y, angle of each body."""
+    """The compiled equations of a mechanism in the coordinates x, y, angle of each body.
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
+    Motions given as Python functions that cannot be traced are sampled from 0 to `until` (s); `notes` says so.
+    """
+
+    def __init__(self, mechanism: Mechanism, until: float = 10.0) -> None:
+        self.mechanism, self.notes = sampled(mechanism, until)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.rows: list[str] = []
         self.entries: list[tuple[str, tuple[int, ...]]] = []  # where the columns of the emitted row belong
         self.constants: dict[str, np.ndarray] = {}
-        numbers = {a: x for a, x in mechanism.addresses().items() if x != 0 and not a.startswith("start.")}
+        self.parameters = self.numbers()
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
-        self.program = trace(self._text, state, {"time": 0.0, **numbers, **mechanism.tables()})
+        self.program = trace(self._text, state, {"time": 0.0, **self.parameters})
         self.run = Run(self.program)
 
-    def with_(self, numbers: dict[str, float]) -> System:
-        """The same mechanism with other numbers at some addresses."""
-        return System(self.mechanism.with_(numbers))
+    def numbers(self) -> dict[str, Any]:
+        """The run-time numbers and tables of every program of this mechanism; a geometry of 0 is structural."""
+        given = self.mechanism.addresses().items()
+        return {a: x for a, x in given if x != 0 and not a.startswith("start.")} | self.mechanism.tables()
+
+    def equations(self, dropped: Collection[str] = ()) -> Callable[[Any], dynamics.Equations]:
+        """What makes the text of the equations from the parameters of a trace; rows to be dropped are left out."""
+        mechanism, known = self.mechanism, self.parameters
+        return lambda p: dynamics.Equations(mechanism, lambda a: p[a] if a in known else 0, dropped)
+
+    def with_(self, changes: Mapping[str, float | str]) -> System:
+        """The same mechanism with other numbers at some addresses; traced again only if a zero comes or goes."""
+        other = copy.copy(self)
+        other.mechanism = self.mechanism.with_(changes)
+        other.parameters = other.numbers()
+        return other if other.parameters.keys() == self.parameters.keys() else System(other.mechanism)
 
     def _text(self, s: Any, p: Any) -> dict[str, Any]:
-        tables = self.mechanism.tables()
-
-        def numbers(address: str) -> Any:  # a number written as 0 in the model is structural
-            return p[address] if address in tables or self.mechanism.value(address) != 0 else 0
-
-        q, v = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates]
-        text = dynamics.Equations(self.mechanism, numbers)
-        rows = text.rows(q, v, p.time)
+        q, v, t = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates], p.time
+        text = self.equations()(p)
+        rows = text.rows(q, v, t)
         self.rows = rows.labels
-        parts = {"residual": rows.residual, "B": rows.B, "Bdot": rows.Bdot, "speed": rows.speed, "rhs": rows.rhs}
-        self._emit(parts | {"mass": text.masses(), "F": text.forces(q, v, p.time)})
-        return {}
-
-    def _emit(self, parts: dict[str, Any]) -> None:
-        """Write the entries that vary as one row, and keep those that are known for good."""
+        n, m, j = len(q), len(rows.labels), len(self.mechanism.joints)
+        kinetic, potential = text.energies(q, v, t)
+        parts = {
+            "residual": (rows.residual, (m,)),
+            "B": (rows.B, (m, n)),
+            "Bdot": (rows.Bdot, (m, n)),
+            "speed": (rows.speed, (m,)),
+            "rhs": (rows.rhs, (m,)),
+            "mass": (text.masses(), (n,)),
+            "F": (text.forces(q, v, t), (n,)),
+            "reactions": (text.reactions(rows, q, t), (3 * j, m)),
+            "energies": ([kinetic, potential, dot(text.applied(q, v, t), v)], (3,)),
+        }
         self.entries, columns = [], {}
-        for name, part in parts.items():
-            self.constants[name] = np.zeros((len(part), len(self.coordinates)) if "B" in name else len(part))
-            for place in np.ndindex(self.constants[name].shape):
+        for name, (part, shape) in parts.items():  # what varies goes into one row; what is known for good is kept
+            self.constants[name] = np.zeros(shape)
+            for place in np.ndindex(shape):
                 x = part[place[0]][place[1]] if len(place) == 2 else part[place[0]]
                 if isinstance(x, Value):
                     columns[f"c{len(self.entries)}"] = x
@@ -84,6 +112,7 @@ class System:
                 else:
                     self.constants[name][place] = x
         emit("equations", **columns)
+        return {}
 
     def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Equations:
         """The equations at coordinates q, rates v (zero unless given) and time t."""
@@ -93,10 +122,11 @@ class System:
             raise ValueError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
         state = dict(zip(self.coordinates, at, strict=True))
         state |= {f"{c}.rate": x for c, x in zip(self.coordinates, rates, strict=True)}
-        self.run.start(0, {"time": float(t)}, state)
+        self.run.start(0, {"time": float(t)} | self.parameters, state)
         self.run.advance(1)
         found = {name: array.copy() for name, array in self.constants.items()}
         values = self.run.rows("equations")
         for i, (name, place) in enumerate(self.entries):
             found[name][place] = values[f"c{i}"][0]
-        return Equations(M=np.diag(found.pop("mass")), **found)
+        kinetic, potential, power = found.pop("energies")
+        return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)

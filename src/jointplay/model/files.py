@@ -14,6 +14,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from .clearances import Contact
 from .forces import Drive, Load
 from .joints import Joint
 from .mechanism import Mechanism
@@ -87,7 +88,7 @@ _Writer.add_representer(float, _number)
 def dumps(mechanism: Mechanism) -> str:
     """The mechanism as YAML text in SI units, one line for each element; `loads` gives an equal mechanism."""
     for name, element in (*mechanism.drives.items(), *mechanism.forces.items()):
-        if _holds_function(element.plain()):
+        if holds_function(element.plain()):
             section = "drives" if name in mechanism.drives else "forces"
             text = "a Python function cannot be written to a file; use a table or another motion"
             raise ModelError(Problem((section, name), text))
@@ -112,10 +113,10 @@ def _flow(node: yaml.Node, depth: int) -> None:
             _flow(value, 2)
 
 
-def _holds_function(plain: Any) -> bool:
+def holds_function(plain: Any) -> bool:
     if isinstance(plain, dict):
-        return any(_holds_function(value) for value in plain.values())
-    return any(_holds_function(value) for value in plain) if isinstance(plain, list) else callable(plain)
+        return any(holds_function(value) for value in plain.values())
+    return any(holds_function(value) for value in plain) if isinstance(plain, list) else callable(plain)
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -141,7 +142,7 @@ def schema() -> dict[str, Any]:
     """The JSON schema of a model file, for completion and checks in an editor."""
     made = Mechanism.model_json_schema(schema_generator=_Schema)
     made["properties"] = {"format_version": {"const": FORMAT_VERSION, "type": "integer"}, **made["properties"]}
-    for union in (Joint, Drive, Load, Motion):  # fields refer to these kinds by name
+    for union in (Joint, Contact, Drive, Load, Motion):  # fields refer to these kinds by name
         for kind in get_args(get_args(union)[0]):
             if kind is not Function:
                 part = kind.model_json_schema(schema_generator=_Schema)

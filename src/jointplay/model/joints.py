@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from .clearances import Contact, Following
 from .parts import OneOf, Part, Quantity, Several, refuse
 from .units import ANGLE, LENGTH, NUMBER, shorten
 
@@ -41,13 +42,15 @@ Axis = Annotated[tuple[float, float], _Axis(Quantity(NUMBER), "xy")]
 class Revolute(Part):
     """The two points coincide.  Its angle is that of the second body seen from the first.
 
-    A clearance > 0 (m, radial) opens the joint; the bearing is then on the first or the second body.
+    A clearance > 0 (m, radial) opens the joint; the bearing is then on the first or the second body, and `contact`
+    says how the journal behaves in it.
     """
 
     kind: Literal["revolute"] = "revolute"
     between: Pair
     clearance: Annotated[float, Quantity(LENGTH, at_least=0)] = 0.0
     bearing: Literal["first", "second"] = "first"
+    contact: Contact = Following()
 
 
 class Prismatic(Part):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_valid
 from pydantic_core import PydanticCustomError
 
 from .bodies import Body, Ground
+from .clearances import Following, Rigid
 from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
 from .joints import Gear, Joint, Prismatic, Revolute, Slot
 from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
@@ -132,6 +133,11 @@ class Mechanism(Part):
     def _joints(self, *kinds: type) -> set[str]:
         return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
 
+    def loose(self, kind: type) -> dict[str, Revolute]:
+        """The joints with play whose contact is of this kind (Following, Rigid)."""
+        opened = {n: j for n, j in self.joints.items() if isinstance(j, Revolute) and j.clearance > 0}
+        return {name: joint for name, joint in opened.items() if isinstance(joint.contact, kind)}
+
     def numbers(self) -> Iterator[tuple[str, Path, float]]:
         """Every number with its address, the keys that lead to it, and its value."""
         yield from ((f"gravity.{axis}", ("gravity", i), self.gravity[i]) for i, axis in enumerate("xy"))
@@ -201,7 +207,11 @@ class Mechanism(Part):
         return Mechanism(**{**dict(self.given()), **fields})
 
     def loosen(
-        self, joint: str, clearance: float | str, bearing: Literal["first", "second"] | None = None
+        self,
+        joint: str,
+        clearance: float | str,
+        bearing: Literal["first", "second"] | None = None,
+        contact: Following | Rigid | None = None,
     ) -> Mechanism:
         """A copy with a radial clearance (m) in a revolute joint; the bearing is on the first or second body."""
         if joint not in self.joints:
@@ -210,6 +220,7 @@ class Mechanism(Part):
         if not isinstance(held, Revolute):
             raise ModelError(Problem(("joints", joint), f"only a revolute joint can be loosened, got a {held.kind}"))
         data = {**held.plain(), "clearance": clearance, "bearing": bearing or held.bearing}
+        data |= {"contact": contact or held.contact}
         return self.replace(joints={**self.joints, joint: data})
 
 

@@ -344,8 +344,9 @@ class Part(BaseModel, metaclass=_Direct):
 
 
 def joined(key: str, tail: str) -> str:
-    """The address of a number of a motion: `motion` is not said (`drive.speed`), a constant is its field itself."""
-    return tail or "value" if key == "motion" else f"{key}.{tail}" if tail else key
+    """The address of a number of a motion or contact: neither is said (`drive.speed`, `J2.friction`), and a constant
+    is its field itself."""
+    return tail or "value" if key in ("motion", "contact") else f"{key}.{tail}" if tail else key
 
 
 def plain(value: Any, brief: bool = False) -> Any:

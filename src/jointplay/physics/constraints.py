@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..model.forces import AngleDrive, PositionDrive, XDrive, YDrive
+from ..model.forces import AngleDrive, PositionDrive, RateDrive, XDrive, YDrive
 from ..model.joints import Gear, Prismatic, Revolute, Rod, Slot, Weld
 from .kinematics import Pose
 
 Residual = Callable[[Pose, str, Any], dict[str, Any]]
 RESIDUALS: dict[type, Residual] = {}
+
+
+class AtRate(NamedTuple):
+    """A constraint on velocities only: the coordinate changes at the rate, wherever it starts."""
+
+    coordinate: Any
+    rate: Any
 
 
 def residual(*kinds: type) -> Callable[[Residual], Residual]:
@@ -70,9 +77,13 @@ def gear(pose: Pose, name: str, joint: Gear) -> dict[str, Any]:
 @residual(AngleDrive)
 def angle(pose: Pose, name: str, drive: AngleDrive) -> dict[str, Any]:
     """The angle of a body or revolute joint follows the motion."""
-    joints = pose.mechanism.joints
-    turned = pose.turn_between(joints[drive.of].between) if drive.of in joints else pose.angles[drive.of]
-    return {"angle": turned - moved(pose, name, drive.motion)}
+    return {"angle": turned(pose, drive.of) - moved(pose, name, drive.motion)}
+
+
+@residual(RateDrive)
+def rate(pose: Pose, name: str, drive: RateDrive) -> dict[str, Any]:
+    """The angle of a body or revolute joint changes at the given rate."""
+    return {"rate": AtRate(turned(pose, drive.of), moved(pose, name, drive.motion))}
 
 
 @residual(PositionDrive)
@@ -89,6 +100,12 @@ def coordinate(pose: Pose, name: str, drive: XDrive | YDrive) -> dict[str, Any]:
     return {drive.kind: (place.x if drive.kind == "x" else place.y) - moved(pose, name, drive.motion)}
 
 
+def turned(pose: Pose, of: str) -> Any:
+    """The angle of a body, or of a revolute joint."""
+    joints = pose.mechanism.joints
+    return pose.turn_between(joints[of].between) if of in joints else pose.angles[of]
+
+
 def moved(pose: Pose, address: str, motion: Any) -> Any:
     """A motion at the pose's time, its parameters taken from their addresses."""
     constant = address if address in pose.mechanism.addresses() else f"{address}.value"
@@ -100,7 +117,5 @@ def constraints(pose: Pose) -> Iterator[tuple[str, Any]]:
     """Every constraint of the mechanism with its label, joints first."""
     for section in (pose.mechanism.joints, pose.mechanism.drives):
         for name, element in section.items():
-            if type(element) not in RESIDUALS:
-                raise ValueError(f"{name}: a {element.kind} drive cannot be computed yet; give the angle as a motion")
             for part, value in RESIDUALS[type(element)](pose, name, element).items():
                 yield f"{name}.{part}", value

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.derivatives import derivative
-from ..model.mechanism import Mechanism
-from ..numerics.linalg import Factor, dot
-from .constraints import constraints
-from .forces import forces, masses
+from ..model.mechanism import Mechanism, owner
+from ..numerics.linalg import Factor, Pair, dot
+from .constraints import AtRate, constraints
+from .forces import applied, masses, potential
 from .kinematics import Numbers, Pose
 
 
@@ -24,6 +24,24 @@ class Rows:
     Bdot: list[list[Any]]
     speed: list[Any]
     rhs: list[Any]
+
+
+class Spread:
+    """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T."""
+
+    def __init__(self, B: list[list[Any]], masses: list[Any]) -> None:
+        inverse = [1 / m for m in masses]
+        self.scaled = [[b * w for b, w in zip(row, inverse, strict=True)] for row in B]
+        self.size = len(masses)
+        self.factor = Factor([[dot(a, b) for b in self.scaled] for a in B]) if B else None
+        self.pivot: Any = self.factor.pivot if self.factor else 1.0  # smallest relative one
+
+    def __call__(self, rhs: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The least change x with B x = rhs, and its multipliers."""
+        if self.factor is None:
+            return [0] * self.size, []
+        multipliers = self.factor.solve(rhs)
+        return [dot([row[j] for row in self.scaled], multipliers) for j in range(self.size)], multipliers
 
 
 class Equations:
@@ -45,41 +63,64 @@ class Equations:
         def along(rows: list[list[Any]]) -> list[Any]:  # total time derivative, given partial ones
             return [dot(row, speeds) for row in rows]
 
-        slopes = derivative([x for _, x in labelled], inputs)
+        slopes = derivative([x.coordinate if isinstance(x, AtRate) else x for _, x in labelled], inputs)
+        for row, (_, x) in zip(slopes, labelled, strict=True):
+            if isinstance(x, AtRate):
+                row[-1] = -x.rate
         B = [row[:-1] for row in slopes]
         return Rows(
             labels=[label for label, _ in labelled],
-            residual=[x for _, x in labelled],
+            residual=[0 if isinstance(x, AtRate) else x for _, x in labelled],
             B=B,
             Bdot=[along(derivative(row, inputs)) for row in B],
             speed=[-row[-1] for row in slopes],
             rhs=[-x for x in along(derivative(along(slopes), inputs))],
         )
 
-    def forces(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:
-        """Applied generalised forces."""
+    def reactions(self, rows: Rows, q: list[Any], t: Any) -> list[list[Any]]:
+        """What a unit multiplier of each row does at each joint: force (x, y) on its second body, and the moment
+        about its second point; three lines for a joint."""
+        pose, lines = self.pose(q, t), []
+        for name, joint in self.mechanism.joints.items():
+            first, second = (owner(reference) for reference in joint.between)
+            on, sign = (second, 1) if second != "ground" else (first, -1)
+            at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
+            arm = pose.point(joint.between[1]) - pose.places[on] if joint.kind != "gear" else Pair(0, 0)
+            both: list[list[Any]] = [[], [], []]
+            for label, row in zip(rows.labels, rows.B, strict=True):
+                x, y, turn = (row[i] if owner(label) == name else 0 for i in at)
+                for line, part in zip(both, (x, y, turn - arm.cross(Pair(x, y))), strict=True):
+                    line.append(sign * part)
+            lines += both
+        return lines
+
+    def applied(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:
+        """Generalised forces without a potential."""
         at, rates = (dict(zip(self.coordinates, x, strict=True)) for x in (q, v))
-        return forces(self.pose(q, t), at, rates)
+        return applied(self.pose(q, t), at, rates)
+
+    def forces(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:
+        """All generalised forces except those of the constraints."""
+        [slopes] = derivative([potential(self.pose(q, t))], q)
+        return [f - slope for f, slope in zip(self.applied(q, v, t), slopes, strict=True)]
+
+    def energies(self, q: list[Any], v: list[Any], t: Any) -> tuple[Any, Any]:
+        """Kinetic and potential energy (J)."""
+        kinetic = 0.5 * dot(self.masses(), [x * x for x in v])
+        return kinetic, potential(self.pose(q, t))
 
     def masses(self) -> list[Any]:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)
 
-    def spread(self, rows: Rows, rhs: list[Any]) -> tuple[list[Any], list[Any], Any]:
-        """The least change x (in the mass metric) with B x = rhs, its multipliers and the smallest relative pivot."""
-        inverse = [1 / m for m in self.masses()]
-        scaled = [[b * w for b, w in zip(row, inverse, strict=True)] for row in rows.B]
-        if not rows.B:
-            return [0] * len(inverse), [], 1.0
-        factor = Factor([[dot(a, b) for b in scaled] for a in rows.B])
-        multipliers = factor.solve(rhs)
-        change = [dot([row[j] for row in scaled], multipliers) for j in range(len(inverse))]
-        return change, multipliers, factor.pivot
+    def spread(self, rows: Rows) -> Spread:
+        """What carries demands on the rows over to the coordinates."""
+        return Spread(rows.B, self.masses())
 
-    def accelerations(self, q: list[Any], v: list[Any], t: Any) -> tuple[list[Any], list[Any], Any]:
-        """Accelerations, multipliers of the rows, and the smallest relative pivot."""
+    def accelerations(self, q: list[Any], v: list[Any], t: Any) -> tuple[Rows, list[Any], list[Any], Any]:
+        """The rows, accelerations, multipliers of the rows, and the smallest relative pivot."""
         rows = self.rows(q, v, t)
+        spread = self.spread(rows)
         free = [f / m for f, m in zip(self.forces(q, v, t), self.masses(), strict=True)]
-        lacking = [r - dot(row, free) for r, row in zip(rows.rhs, rows.B, strict=True)]
-        change, multipliers, pivot = self.spread(rows, lacking)
-        return [a + b for a, b in zip(free, change, strict=True)], multipliers, pivot
+        change, multipliers = spread([r - dot(row, free) for r, row in zip(rows.rhs, rows.B, strict=True)])
+        return rows, [a + b for a, b in zip(free, change, strict=True)], multipliers, spread.pivot

@@ -1,4 +1,4 @@
-"""Mass and applied forces of a mechanism, as generalised forces on x, y and angle of each body."""
+"""Mass, potential energy and applied forces of a mechanism, on the coordinates x, y and angle of each body."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.derivatives import derivative
 from ..model.forces import Force, Motor, Spring, Torque, Torsion
 from ..model.mechanism import Mechanism, owner
-from ..numerics.linalg import Pair
+from ..numerics.linalg import Pair, dot, is_zero
 from .constraints import moved
 from .kinematics import Numbers, Pose
 
@@ -17,8 +17,26 @@ def masses(numbers: Numbers, mechanism: Mechanism) -> list[Any]:
     return [numbers(f"{body}.{part}") for body in mechanism.bodies for part in ("mass", "mass", "inertia")]
 
 
-def forces(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
-    """Generalised forces: gravity, and everything in the mechanism's section `forces`."""
+def potential(pose: Pose) -> Any:
+    """Potential energy (J) of gravity and of all springs; its slope is their generalised force."""
+    energy: Any = 0
+    for body, place in pose.places.items():
+        weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
+        energy = energy - pose.numbers(f"{body}.mass") * weight.dot(place)
+    for name, load in pose.mechanism.forces.items():
+        if isinstance(load, Spring):
+            d, free = pose.between(load.between), pose.numbers(f"{name}.free_length")
+            # without a free length the root is not needed, and the ends may meet
+            square = d.dot(d) if is_zero(free) else (abs(d) - free) * (abs(d) - free)
+            energy = energy + 0.5 * pose.numbers(f"{name}.stiffness") * square
+        elif isinstance(load, Torsion):
+            turned = pose.turn_between(load.between) - pose.numbers(f"{name}.free_angle")
+            energy = energy + 0.5 * pose.numbers(f"{name}.stiffness") * turned * turned
+    return energy
+
+
+def applied(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
+    """Generalised forces that have no potential: forces, torques, motors and dampers."""
     total: dict[str, Any] = dict.fromkeys(q, 0)
 
     def push(point: str, force: Pair) -> None:
@@ -33,10 +51,6 @@ def forces(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
         if body != "ground":
             total[f"{body}.angle"] = total[f"{body}.angle"] + torque
 
-    for body in pose.mechanism.bodies:
-        mass = pose.numbers(f"{body}.mass")
-        for axis in "xy":
-            total[f"{body}.{axis}"] = total[f"{body}.{axis}"] + mass * pose.numbers(f"gravity.{axis}")
     for name, load in pose.mechanism.forces.items():
         if isinstance(load, Force):
             push(load.at, Pair(*(moved(pose, f"{name}.{axis}", getattr(load, axis)) for axis in "xy")))
@@ -46,19 +60,16 @@ def forces(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
             torque = moved(pose, f"{name}.torque", load.torque)
             twist(load.between[1], torque)
             twist(load.between[0], -torque)
-        elif isinstance(load, Spring):
+        elif isinstance(load, Spring) and not is_zero(damping := pose.numbers(f"{name}.damping")):
             d = pose.between(load.between)
             length = abs(d)
-            rates = derivative([length], list(q.values()))[0]
-            rate = sum(slope * speed for slope, speed in zip(rates, v.values(), strict=True))
-            stretch = length - pose.numbers(f"{name}.free_length")
-            pull = d * ((pose.numbers(f"{name}.stiffness") * stretch + pose.numbers(f"{name}.damping") * rate) / length)
+            rate = dot(derivative([length], list(q.values()))[0], list(v.values()))
+            pull = d * (damping * rate / length)
             push(load.between[0], pull)
             push(load.between[1], -pull)
         elif isinstance(load, Torsion):
             first, second = (v.get(f"{body}.angle", 0) for body in load.between)
-            turned = pose.turn_between(load.between) - pose.numbers(f"{name}.free_angle")
-            back = pose.numbers(f"{name}.stiffness") * turned + pose.numbers(f"{name}.damping") * (second - first)
+            back = pose.numbers(f"{name}.damping") * (second - first)
             twist(load.between[1], -back)
             twist(load.between[0], back)
     return list(total.values())

@@ -1,0 +1,190 @@
+"""The conventions of a result: an xarray Dataset with units, labels and where it came from; files of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._version import __version__
+from .model.files import dumps, holds_function
+from .system import System
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+FORMAT_VERSION = 1
+SUFFIXES = (".nc", ".csv", ".parquet")
+# variable -> dimension besides time, what follows the name in columns, unit, what it is
+_OF_BODIES = {
+    "x": (".x", "m", "mass centre, x"),
+    "y": (".y", "m", "mass centre, y"),
+    "angle": (".angle", "rad", "angle, not wrapped"),
+    "x_rate": (".x.rate", "m/s", "velocity of the mass centre, x"),
+    "y_rate": (".y.rate", "m/s", "velocity of the mass centre, y"),
+    "angle_rate": (".angle.rate", "rad/s", "angular velocity"),
+    "x_acceleration": (".x.acceleration", "m/s^2", "acceleration of the mass centre, x"),
+    "y_acceleration": (".y.acceleration", "m/s^2", "acceleration of the mass centre, y"),
+    "angle_acceleration": (".angle.acceleration", "rad/s^2", "angular acceleration"),
+}
+_OF_JOINTS = {
+    "force_x": (".force.x", "N", "force on the joint's second body, x"),
+    "force_y": (".force.y", "N", "force on the joint's second body, y"),
+    "moment": (".moment", "N*m", "moment on the joint's second body about its second point"),
+}
+_OVERALL = {
+    "kinetic": ("J", "kinetic energy"),
+    "potential": ("J", "potential energy of gravity and springs"),
+    "work": ("J", "work of applied forces, motors, dampers and drives since the start"),
+}
+
+
+def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mapping[str, Any] | None = None) -> Dataset:
+    """The Dataset of samples given as columns: `crank.x`, `crank.x.rate`, `J1.force.x`, `J1.x.multiplier`, ..."""
+    from xarray import Dataset
+
+    mechanism, time = system.mechanism, np.asarray(columns["time"])
+    bodies, joints = list(mechanism.bodies), list(mechanism.joints)
+    data: dict[str, Any] = {}
+
+    def gather(name: str, dimension: str, labels: list[str], end: str, unit: str, text: str) -> None:
+        if labels and labels[0] + end in columns:
+            table = np.column_stack([columns[label + end] for label in labels])
+            data[name] = (("time", dimension), table, {"units": unit, "long_name": text})
+
+    for name, (end, unit, text) in _OF_BODIES.items():
+        gather(name, "body", bodies, end, unit, text)
+    for name, (end, unit, text) in _OF_JOINTS.items():
+        gather(name, "joint", joints, end, unit, text)
+    rows = [row for row in system.rows if f"{row}.multiplier" in columns]
+    gather("multiplier", "row", rows, ".multiplier", "N or N*m", "multiplier of the constraint row")
+    drives = [row for row in rows if row.partition(".")[0] in mechanism.drives]
+    gather("effort", "drive", drives, ".multiplier", "N or N*m", "force or torque of the drive along its motion")
+    for name, (unit, text) in _OVERALL.items():
+        if name in columns:
+            data[name] = ("time", columns[name], {"units": unit, "long_name": text})
+    coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s"}), "body": bodies}
+    coordinates |= {"joint": joints} if joints else {}
+    coordinates |= {"row": rows} if rows else {}
+    coordinates |= {"drive": [row.partition(".")[0] for row in drives]} if drives else {}
+    return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
+
+
+def provenance(system: System) -> dict[str, Any]:
+    """What every result carries: the model's text, the program's version and the format of the file."""
+    mechanism = system.mechanism
+    elements = (*mechanism.drives.values(), *mechanism.forces.values())
+    known = not any(holds_function(element.plain()) for element in elements)
+    text = dumps(mechanism) if known else f"# {mechanism.name}: has Python functions, which no file can hold\n"
+    return {
+        "title": mechanism.name,
+        "model": text,
+        "version": __version__,
+        "format_version": FORMAT_VERSION,
+        "notes": json.dumps(system.notes),
+    }
+
+
+def dataset(
+    system: System,
+    time: Any,
+    q: Any,
+    v: Any,
+    a: Any = None,
+    multipliers: Any = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """The Dataset of states (time, coordinates) and multipliers (time, rows); reactions and energies follow."""
+    time, q, v = np.asarray(time, float), np.asarray(q, float), np.asarray(v, float)
+    columns: dict[str, np.ndarray] = {"time": time}
+    for end, values in (("", q), (".rate", v), (".acceleration", a)):
+        if values is not None:
+            columns |= {name + end: np.asarray(values)[:, i] for i, name in enumerate(system.coordinates)}
+    states = [system.evaluate(*state) for state in zip(q, v, time, strict=True)]
+    columns["kinetic"] = np.array([state.kinetic for state in states])
+    columns["potential"] = np.array([state.potential for state in states])
+    if multipliers is not None:
+        multipliers = np.asarray(multipliers, float)
+        columns |= {f"{row}.multiplier": multipliers[:, i] for i, row in enumerate(system.rows)}
+        found = np.array([state.reactions @ lam for state, lam in zip(states, multipliers, strict=True)])
+        for i, joint in enumerate(system.mechanism.joints):
+            parts = ("force.x", "force.y", "moment")
+            columns |= {f"{joint}.{part}": found[:, 3 * i + k] for k, part in enumerate(parts)}
+    return from_columns(system, columns, attrs)
+
+
+def flat(run: Dataset) -> dict[str, np.ndarray]:
+    """Every signal over time as a named column: `crank.angle`, `J1.force_x`, `kinetic`."""
+    columns = {"time": run["time"].values}
+    for name, signal in run.data_vars.items():
+        if signal.dims == ("time",):
+            columns[str(name)] = signal.values
+        elif signal.dims[:1] == ("time",) and len(signal.dims) == 2:
+            for label in run[signal.dims[1]].values:
+                columns[f"{label}.{name}"] = signal.sel({signal.dims[1]: label}).values
+    return columns
+
+
+def save(run: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a result by its suffix, whole or not at all: .nc (everything), .csv or .parquet (signals over time)."""
+    target = Path(path)
+    if target.suffix not in SUFFIXES:
+        raise ValueError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        if target.suffix == ".nc":
+            run.to_netcdf(temporary, engine="h5netcdf")
+        elif target.suffix == ".csv":
+            columns = flat(run)
+            header = ",".join(columns)
+            table = np.column_stack(list(columns.values()))
+            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=header, comments="")
+        else:
+            _parquet(flat(run), dict(run.attrs), temporary)
+        os.replace(temporary, target)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _parquet(columns: dict[str, np.ndarray], attrs: dict[str, Any], path: Path) -> None:
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.parquet  # type: ignore[import-untyped]
+    except ImportError:
+        raise ValueError('Parquet needs pyarrow: pip install "jointplay[parquet]", or write .csv or .nc') from None
+    table = pyarrow.table(columns)
+    pyarrow.parquet.write_table(table.replace_schema_metadata({k: str(x) for k, x in attrs.items()}), path)
+
+
+def load(path: str | os.PathLike[str]) -> Dataset:
+    """A result written by `save` as .nc; another format version is refused by name."""
+    from xarray import load_dataset
+
+    try:
+        run = load_dataset(path, engine="h5netcdf")
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read as a NetCDF result: {error}") from None
+    version = run.attrs.get("format_version")
+    if version is None:
+        raise ValueError(f"{path}: is not a jointplay result (it has no format_version)")
+    if version != FORMAT_VERSION:
+        newer = version > FORMAT_VERSION
+        remedy = "update jointplay to read it" if newer else "compute it again"
+        raise ValueError(
+            f"{path}: result format {version} is not known (this version reads {FORMAT_VERSION}): {remedy}"
+        )
+    return run
+
+
+def audit(run: Dataset) -> dict[str, float]:
+    """What makes a run trustworthy: drift of the constraints, imbalance of energy, and so on."""
+    found: dict[str, float] = json.loads(run.attrs.get("audit", "{}"))
+    return found
