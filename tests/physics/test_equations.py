@@ -1,11 +1,17 @@
 """The matrix of constraints and the equations of motion: against differences, closed forms and published values."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from jointplay.model import library, loads
+from jointplay.model.forces import Drive, Load
+from jointplay.model.joints import Joint
+from jointplay.physics.constraints import RESIDUALS
+from jointplay.run import Run
+from jointplay.statics import start
 from jointplay.system import System
 
 EVERY_KIND = """
@@ -29,6 +35,7 @@ drives:
   D3: {kind: position, of: J3, motion: {kind: cycloidal, end: 0.2, begin: 0.1, duration: 2.0}}
   D4: {kind: x, of: b.r, motion: {kind: table, times: [0, 1, 2, 4], values: [0.1, 0.3, 0.2, 0.1]}}
   D5: {kind: y, of: c, motion: {kind: constant_speed, speed: 0.3}}
+  D6: {kind: rate, of: b, motion: {kind: sum, terms: [{kind: sine, amplitude: 0.3, frequency: 2.0}, 0.4]}}
 forces:
   f1: {kind: force, at: b.r, x: 3.0, y: {kind: sine, amplitude: 2.0, frequency: 5.0}}
   f2: {kind: torque, on: c, torque: 0.7}
@@ -43,6 +50,37 @@ def system():
     return System(loads(EVERY_KIND))
 
 
+def test_every_kind_of_joint_drive_and_force_is_here(system):
+    """A new kind must be added to the mechanism above: then it is held against differences in every mode."""
+    mechanism = system.mechanism
+    used = {type(x) for section in (mechanism.joints, mechanism.drives, mechanism.forces) for x in section.values()}
+    kinds = {kind for union in (Joint, Drive, Load) for kind in get_args(get_args(union)[0])}
+    assert used == kinds and set(RESIDUALS) == used - set(get_args(get_args(Load)[0]))
+
+
+def test_all_modes_give_the_same_equations(system):
+    """One lane and four have the same bits; Python without machine code has those of the build without fma."""
+    rng = np.random.default_rng(5)
+    names = [*system.coordinates, *(f"{c}.rate" for c in system.coordinates)]
+    states = [dict(zip(names, rng.normal(size=len(names)), strict=True)) for _ in range(4)]
+
+    def row(**mode):
+        run = Run(system.program, {"time": 0.7}, states[0], **mode)
+        run.advance(1)
+        return np.array(list(run.rows("equations").values()))[:, 0]
+
+    together = Run(system.program, lanes=4)
+    for lane, state in enumerate(states):
+        together.start(lane, {"time": 0.7}, state)
+    together.advance(1)
+    for lane, state in enumerate(states):
+        alone = Run(system.program, {"time": 0.7}, state)
+        alone.advance(1)
+        assert list(alone.rows("equations").values()) == list(together.rows("equations", lane).values())
+    eager = row(eager=True)
+    assert (eager == row(fma=False)).all() and eager == pytest.approx(row(), rel=1e-11, abs=1e-11)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_of_every_kind_against_differences(system, seed):
     rng = np.random.default_rng(seed)
@@ -52,12 +90,15 @@ def test_rows_of_every_kind_against_differences(system, seed):
     def central(f):
         return (f(step) - f(-step)) / (2 * step)
 
+    placed = [i for i, label in enumerate(system.rows) if not label.endswith(".rate")]  # a rate has no position
     for j, unit in enumerate(np.eye(9)):
-        assert here.B[:, j] == pytest.approx(
-            central(lambda e, u=unit: system.evaluate(q + e * u, v, t).residual), abs=1e-6
-        )
+        slopes = central(lambda e, u=unit: system.evaluate(q + e * u, v, t).residual)
+        assert here.B[placed, j] == pytest.approx(slopes[placed], abs=1e-6)
     explicit = central(lambda e: system.evaluate(q, v, t + e).residual)
-    assert here.speed == pytest.approx(-explicit, abs=1e-6)
+    assert here.speed[placed] == pytest.approx(-explicit[placed], abs=1e-6)
+    rate = system.rows.index("D6.rate")
+    assert here.B[rate] == pytest.approx(np.eye(9)[5]) and here.residual[rate] == 0
+    assert here.speed[rate] == pytest.approx(0.4 + 0.3 * math.sin(2.0 * t), rel=1e-14)
     moving = lambda e: system.evaluate(q + e * v, v, t + e)  # noqa: E731
     assert here.Bdot == pytest.approx(central(lambda e: moving(e).B), abs=1e-5)
     assert here.rhs == pytest.approx(-central(lambda e: moving(e).B @ v - moving(e).speed), abs=1e-4)
@@ -66,7 +107,7 @@ def test_rows_of_every_kind_against_differences(system, seed):
 def test_labels_name_joints_drives_and_coordinates(system):
     assert system.coordinates[:4] == ["a.x", "a.y", "a.angle", "b.x"]
     assert system.rows[:4] == ["J1.x", "J1.y", "J2.distance", "J3.across"]
-    assert system.rows[-3:] == ["D3.position", "D4.x", "D5.y"] and len(system.rows) == 16
+    assert system.rows[-3:] == ["D4.x", "D5.y", "D6.rate"] and len(system.rows) == 17
 
 
 def test_internal_forces_do_no_work_on_a_common_motion(system):
@@ -136,3 +177,40 @@ def test_grigore_figure_6_has_twelve_rows_and_three_degrees_of_freedom():
 def test_wrong_sizes_are_named(system):
     with pytest.raises(ValueError, match=r"expected 9 numbers for a.x, a.y, a.angle"):
         system.evaluate([0.0] * 6)
+
+
+def test_reactions_balance_every_body(system):
+    """Inertia = applied forces + the reactions of all joints and drives, moments taken about the mass centre."""
+    mechanism = loads("""
+ground: {points: {O: [0, 0], P: [0.9, 0.1], S: [0, -0.2]}}
+bodies:
+  a: {bar: 0.3, mass: 1}
+  b: {bar: 0.8, mass: 2}
+  c: {mass: 0.5, inertia: 0.01, points: {p: [0.02, 0.01]}}
+joints:
+  J1: {kind: revolute, between: [a.start, ground.O]}
+  J2: {kind: revolute, between: [a.end, b.start]}
+  J3: {kind: weld, between: [b.end, c.p], angle: 0.3}
+start: {a: 1.0, b: 0.2, c: 0.5, a.rate: 2.0, b.rate: -1.0}
+""")
+    tree = System(mechanism)
+    q, v = start(tree)
+    here = tree.evaluate(q, v)
+    a, lam = here.accelerations()
+    joints = dict(zip(mechanism.joints, (here.reactions @ lam).reshape(-1, 3), strict=True))
+    place = dict(zip(mechanism.bodies, q.reshape(-1, 3), strict=True))
+
+    def arm(body, point):
+        x, y = mechanism.bodies[body].arm(point)
+        turn = place[body][2]
+        return np.array([math.cos(turn) * x - math.sin(turn) * y, math.sin(turn) * x + math.cos(turn) * y])
+
+    for body, ends in {"a": [("J1", "start", -1), ("J2", "end", -1)], "b": [("J2", "start", 1), ("J3", "end", -1)],
+                       "c": [("J3", "p", 1)]}.items():  # fmt: skip
+        i = 3 * list(mechanism.bodies).index(body)
+        total = np.array(here.F[i : i + 3])
+        for joint, point, sign in ends:
+            x, y, moment = sign * joints[joint]
+            rx, ry = arm(body, point)
+            total += [x, y, moment + rx * y - ry * x]
+        assert total == pytest.approx(np.diag(here.M)[i : i + 3] * a[i : i + 3], abs=1e-10)

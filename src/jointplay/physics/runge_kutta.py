@@ -262,7 +262,7 @@ def watch(parts: Parts, now: dict[str, Any], new: dict[str, Any]) -> dict[str, A
     keys, lost = list(new), memory("contact.lost", 0)
     for place, (name, joint) in enumerate(parts.following.items(), 1):
 
-        def locate(new: dict[str, Any], push: Any, middle: Any, name: str, joint: Revolute, place: int) -> list[Any]:
+        def locate(new: dict[str, Any], push: Any, middle: Any, joint: Revolute, place: int) -> list[Any]:
             def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
                 between = 0.5 * (low + high)
                 pulls = push(between) < 0.0
@@ -283,7 +283,7 @@ def watch(parts: Parts, now: dict[str, Any], new: dict[str, Any]) -> dict[str, A
                 angle=angle,
                 in_bearing=angle - pose.angles[owner(bearing)],
             )
-            if joint.contact.on_loss == "stop":
+            if stops(joint):
                 lost.value = whole(place)
                 work = hermite(u, new["h0"], (new["work.x0"], new["work.v0"]), (new["work"], new["work.rate"]))
                 new = new | {"t": t, "h0": u * new["h0"], "work": work, "work.rate": found.power}
@@ -295,6 +295,6 @@ def watch(parts: Parts, now: dict[str, Any], new: dict[str, Any]) -> dict[str, A
 
         middle = push(0.5)
         pulls = (now[f"{name}.normal"] >= 0.0) & ((middle < 0.0) | (new[f"{name}.normal"] < 0.0))
-        side = functools.partial(locate, new, push, middle, name, joint, place)
+        side = functools.partial(locate, new, push, middle, joint, place)
         new = dict(zip(keys, branch(pulls, side, functools.partial(list, new.values())), strict=True))
     return new
