@@ -62,7 +62,7 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None) -> Figure:
     look = {name: _look(i) for i, name in enumerate(chosen)}
     sliding = [name for name in chosen if _slides(run.sel(body=name))]
     turning = [name for name in chosen if name not in sliding]
-    joints = [str(j) for j in run.joint.values if np.nansum(_force(run, j)) > 0]
+    joints = [str(j) for j in run.joint.values if np.nansum(_force(run, j)) > 0] if "force_x" in run else []
     rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along), (joints, _forces)) if names]
     with matplotlib.rc_context(_LOOK):
         figure = Figure(figsize=(WIDTH, HEIGHT * len(rows) + 0.45), layout="constrained")
@@ -182,9 +182,6 @@ def _legend(ax: Axes, columns: int) -> None:
 
 
 def _heading(figure: Figure, run: xarray.Dataset) -> None:
-    from .model.files import loads
-
-    with contextlib.suppress(ValueError, KeyError):  # a result may come without its model
-        figure.suptitle(loads(run.attrs["model"]).name, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    figure.suptitle(run.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     if run.attrs.get("outcome", "done") != "done":
         figure.text(0.99, 0.995, f"ended early: {run.attrs['outcome']}", ha="right", va="top", color=COLOURS[1])

@@ -16,6 +16,7 @@ from .tables import columns
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
+MOST_SAMPLES = 10_000_000
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     wall = time.perf_counter() - began
     files = [output]
     results.save(found, output)
-    if plot is not None:
+    if plot is not None and found.sizes["time"]:
         from jointplay import plots
 
         plots.save(plots.motion(found), plot)
@@ -58,6 +59,10 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
     for option, seconds in (("--every", every), ("--step", step)):
         if seconds is not None and seconds > until:
             raise ValueError(f"{option}: must be at most --until = {until:g} s, got {seconds:g} s")
+    if every is not None and until / every > MOST_SAMPLES:
+        raise ValueError(
+            f"--every: {until / every:.3g} samples are too many; choose at least {until / MOST_SAMPLES:g} s"
+        )
     tolerances = {}
     for name in ("rtol", "atol"):
         text = getattr(arguments, name)
@@ -89,26 +94,27 @@ class Progress:
         if self.began is None:
             self.began = time.perf_counter()
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:
-            self.bar = self._started()
+            self._begin()
         if self.bar is not None:
             self.bar.update(self.task, completed=min(reached, self.until), reached=f"{reached:.4g}")
 
-    def _started(self) -> Any:
+    def _begin(self) -> None:
         from rich import progress
         from rich.console import Console
 
-        bar = progress.Progress(
+        self.bar = progress.Progress(  # kept before it starts, so that Ctrl-C in between finds it
             progress.BarColumn(),
             progress.TaskProgressColumn(),
-            progress.TextColumn("t = {task.fields[reached]} of {task.total:g} s"),
+            progress.TextColumn("{task.fields[reached]} of {task.total:g} s,"),
             progress.TimeRemainingColumn(),
-            progress.TextColumn("left (Ctrl-C keeps what is computed)"),
+            progress.TextColumn("left"),
             console=Console(stderr=True),
             transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
-        self.task = bar.add_task("", total=self.until, reached="0")
-        bar.start()
-        return bar
+        self.task = self.bar.add_task("", total=self.until, reached="0")
+        self.bar.start()
 
 
 def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) -> str:
@@ -117,29 +123,25 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
     lines = [
         ("mechanism", mechanism.name),
-        ("degrees of freedom", _freedom(found)),
+        ("degrees of freedom", str(attrs["degrees_of_freedom"])),
         ("stepper", attrs["stepper"]),
         ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
         ("wall time", f"{wall:.2f} s"),
         ("outcome", attrs["outcome"]),
     ]
+    redundant = json.loads(attrs["redundant"])
+    lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     lines += [(f"audit: {name}", _number(value)) for name, value in json.loads(attrs["audit"]).items()]
-    for name, force, at in zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True):
-        lines.append((f"peak force {name}", f"{force:.5g} N at {at:.5g} s"))
+    if "peak_force" in found:
+        peaks = zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True)
+        lines += [(f"peak force {joint}", f"{force:.5g} N at {at:.5g} s") for joint, force, at in peaks]
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     return columns(lines)
 
 
-def _freedom(found: Any) -> str:
-    redundant = json.loads(found.attrs["redundant"])
-    rows = len(set(map(str, found.row.values)) - set(redundant))
-    text = str(3 * found.sizes["body"] - rows)
-    return text + (f" (redundant: {', '.join(redundant)})" if redundant else "")
-
-
 def _number(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return "unknown" if value is None else f"{value:.3g}"
 
 
 def _size(file: Path) -> str:

@@ -1,0 +1,531 @@
+"""The commands as a user types them: what they print, write and refuse."""
+
+import json
+import math
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+
+from jointplay import results, simulate
+from jointplay.cli import inputs, main
+from jointplay.cli import run as command
+from jointplay.model import library, load
+
+MODEL = """\
+name: swing
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1 m, mass: 2 kg}}
+joints: {J1: {kind: revolute, between: [ground.O, arm.start]}}
+start: {arm: 0 deg}
+"""
+SHORT = ("--until", "500 ms", "--every", "10 ms")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test runs in a directory of its own that holds one model file."""
+    (tmp_path / "swing.yaml").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(p.name for p in directory.iterdir())
+
+
+def table(text: str) -> dict[str, str]:
+    """A printed summary as names and values."""
+    return dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
+
+
+# -- run
+
+
+def test_run_writes_a_result_and_says_how_it_went(here: Path, capsys):
+    assert main(["run", "swing.yaml", *SHORT]) == 0
+    told = capsys.readouterr()
+    shown = table(told.out)
+    assert told.err == ""
+    assert shown["mechanism"] == "swing" and shown["degrees of freedom"] == "1" and shown["outcome"] == "done"
+    assert shown["simulated"].startswith("0.5 s in ") and shown["stepper"].startswith("RungeKutta(")
+    assert any(name.startswith("audit: energy") for name in shown) and "N at" in shown["peak force J1"]
+    assert shown["written"].startswith("swing.nc (")
+    assert names(here) == ["swing.nc", "swing.yaml"]
+    run = results.load("swing.nc")
+    assert run.attrs["outcome"] == "done" and run.sizes["time"] == 51 and float(run.time[-1]) == 0.5
+
+
+def test_run_takes_library_names_changes_and_tolerances(here: Path, capsys):
+    changes = ("--set", "crank.mass=500 g", "--set", "start.crank.rate = 60 rpm", "--set", "crank.mass=250 g")
+    options = ("--rtol", "1e-6", "--atol", "1e-7", "-o", "out.nc", "--quiet")
+    assert main(["run", "crank_rocker_2016", *SHORT, *changes, *options]) == 0
+    assert capsys.readouterr() == ("", "")
+    run = results.load("out.nc")
+    model = library.crank_rocker_2016().with_({"crank.mass": 0.25, "start.crank.rate": 2 * math.pi})
+    expected = simulate.simulate(model, 0.5, simulate.RungeKutta(1e-6, 1e-7), every=0.01)
+    assert (run.angle.values == expected.angle.values).all()
+    assert float(run.angle_rate.sel(body="crank")[0]) == pytest.approx(2 * math.pi)
+    assert names(here) == ["out.nc", "swing.yaml"]
+
+
+def test_a_file_goes_before_the_library(here: Path):
+    (here / "pendulum").write_text(MODEL)
+    assert main(["run", "pendulum", *SHORT, "--quiet"]) == 0
+    assert results.load("pendulum.nc").attrs["title"] == "swing"
+
+
+def test_run_with_fixed_steps(capsys):
+    assert main(["run", "swing.yaml", *SHORT, "--step", "1 ms"]) == 0
+    shown = table(capsys.readouterr().out)
+    assert shown["stepper"] == "FixedRungeKutta(step=0.001)" and shown["simulated"] == "0.5 s in 500 steps"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_run_exports_by_suffix(suffix: str, here: Path, capsys):
+    assert main(["run", "swing.yaml", *SHORT, "-o", f"out.{suffix}"]) == 0
+    assert names(here) == [f"out.{suffix}", "swing.yaml"]
+    if suffix == "csv":
+        lines = Path("out.csv").read_text().splitlines()
+        assert len(lines) == 52 and "arm.angle" in lines[0].split(",") and lines[0].startswith("time,")
+    else:
+        assert Path("out.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_run_draws(here: Path, capsys):
+    (here / "pictures").mkdir()
+    assert main(["run", "swing.yaml", *SHORT, "--plot", "pictures/swing.png"]) == 0
+    assert "pictures/swing.png (" in capsys.readouterr().out
+    assert (here / "pictures" / "swing.png").read_bytes().startswith(b"\x89PNG")
+
+
+STUCK = """\
+name: stuck
+ground: {points: {O: [0, 0], A: [4 m, 0]}}
+bodies: {arm: {bar: 1 m, mass: 2 kg}, other: {bar: 1 m, mass: 2 kg}}
+joints:
+  J1: {kind: revolute, between: [ground.O, arm.start]}
+  J2: {kind: revolute, between: [arm.end, other.start]}
+  J3: {kind: revolute, between: [other.end, ground.A]}
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_mechanism_that_does_not_assemble_is_a_failed_computation(command: str, here: Path, capsys):
+    Path("stuck.yaml").write_text(STUCK)
+    assert main([command, "stuck.yaml"]) == 1
+    told = capsys.readouterr()
+    assert "assemble" in told.err and "J" in told.err and "Traceback" not in told.err
+    assert "stuck.nc" not in names(here)
+
+
+def test_a_run_that_ends_early_is_kept_and_explained(here: Path, capsys):
+    # Driven at 2.2 rad/s, the journal at O3 lifts off its bearing after some 2 s.
+    assert (
+        main(["run", "grigore_figure_5", "--until", "6", "--set", "O2x.frequency=2.2", "--set", "O2y.frequency=2.2"])
+        == 1
+    )
+    told = capsys.readouterr()
+    assert table(told.out)["outcome"] == "contact lost"
+    line = "jointplay: joint 'O3' loses contact at t = [0-9.]+ s.*; what was computed is in grigore_figure_5.nc\n"
+    assert re.fullmatch(line, told.err)
+    run = results.load("grigore_figure_5.nc")
+    assert run.attrs["outcome"] == "contact lost" and 0 < float(run.time[-1]) <= run.attrs["outcome_time"] < 6
+
+
+def test_a_result_that_cannot_be_written_is_a_failure(here: Path, capsys, monkeypatch):
+    def full(run, path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results, "save", full)
+    assert main(["run", "swing.yaml", *SHORT]) == 1
+    assert capsys.readouterr() == ("", "jointplay: [Errno 28] No space left on device\n")
+
+
+# -- Ctrl-C
+
+
+def child(*arguments: str, **streams) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "jointplay", *arguments],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # ignored in a background job
+        **streams,
+    )
+
+
+def read_until(terminal: int, wanted: bytes, seconds: float) -> bytes:
+    """What a terminal shows, until it shows what is wanted or is closed."""
+    shown, end = b"", time.monotonic() + seconds
+    while wanted not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                more = os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not more:
+                break
+            shown += more
+    return shown
+
+
+def test_ctrl_c_keeps_what_was_computed(here: Path):
+    ours, theirs = pty.openpty()  # with a terminal, a long run shows its progress
+    process = child("run", "crank_rocker_2016", "--until", "1e6", "--every", "1", stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    try:
+        assert b"left" in read_until(ours, b"left", 30)
+        process.send_signal(signal.SIGINT)
+        out = process.communicate(timeout=30)[0].decode()
+        shown = read_until(ours, b"computed is in", 5).decode()
+    finally:
+        process.kill()
+        os.close(ours)
+    assert process.returncode == 1
+    assert "interrupted at t = " in shown and "what was computed is in crank_rocker_2016.nc" in shown
+    assert "Traceback" not in shown and table(out)["outcome"] == "interrupted"
+    run = results.load("crank_rocker_2016.nc")
+    assert run.attrs["outcome"] == "interrupted" and 1 < run.sizes["time"] < 1e6
+    assert names(here) == ["crank_rocker_2016.nc", "swing.yaml"]
+
+
+@pytest.mark.parametrize("where", [(results, "save"), (inputs, "mechanism")], ids=["while writing", "while reading"])
+def test_ctrl_c_elsewhere_ends_at_once(where, here: Path, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(*where, interrupt)
+    assert main(["run", "swing.yaml", *SHORT]) == 1
+    assert capsys.readouterr() == ("", "jointplay: interrupted\n")
+    assert names(here) == ["swing.yaml"]
+
+
+def test_no_progress_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(command, "PATIENCE", 0.0)
+    assert main(["run", "swing.yaml", *SHORT]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_short_run_shows_no_bar():
+    with command.Progress(1.0, shown=True) as progress:
+        progress(0.5)
+        assert progress.bar is None
+
+
+# -- bad input: one line, exit code 2, nothing written
+
+BAD = {
+    "no such file": (["run", "crank.yaml"], "no such file 'crank.yaml'; `jointplay new NAME` writes one to start from"),
+    "no such path": (["check", "models/crank"], "no such file 'models/crank'; .*"),
+    "no such mechanism": (
+        ["run", "crank_rocker"],
+        "no file and no library mechanism 'crank_rocker'; did you mean 'crank_rocker_2016'.*",
+    ),
+    "nothing like it": (["check", "zzz"], "no file and no library mechanism 'zzz'; known: four_bar, slider_crank, .*"),
+    "empty model": (["run", ""], "no file and no library mechanism ''; known: .*"),
+    "a directory": (["run", "."], ".: cannot be read: Is a directory"),
+    "not YAML": (["run", "text.yaml", "bodies: {arm"], "text.yaml:2: is not valid YAML: .*"),
+    "not a mapping": (["run", "text.yaml", "hello"], "text.yaml:1: must be a mapping with bodies, .*, got 'hello'"),
+    "empty file": (["check", "text.yaml", ""], "text.yaml.*: .*"),
+    "unknown key": (
+        ["check", "text.yaml", MODEL + "body: {}"],
+        "text.yaml:6: body: unknown key; did you mean 'bodies'.*",
+    ),
+    "negative mass": (
+        ["run", "text.yaml", MODEL.replace("2 kg", "-2 kg")],
+        "text.yaml:3: bodies.arm.mass: must be > 0, got -2 kg",
+    ),
+    "dangling reference": (
+        ["check", "text.yaml", MODEL.replace("arm.start", "arm.begin")],
+        "text.yaml:4: joints.J1.between.1: no point 'arm.begin'.*",
+    ),
+    "code in a file": (["run", "text.yaml", "name: !!python/name:os.system x"], "text.yaml:1: .* is not allowed: .*"),
+    "binary file": (["run", "text.yaml", "\udcff\udcfe"], "text.yaml:1: is not UTF-8 text"),
+    "newer format": (
+        ["run", "text.yaml", "format_version: 9\n" + MODEL],
+        "text.yaml:1: format_version: .* update jointplay.*",
+    ),
+    "set without value": (["run", "swing.yaml", "--set", "arm.mass"], "--set arm.mass: must be ADDRESS=VALUE, .*"),
+    "set to nothing": (["run", "swing.yaml", "--set", "arm.mass="], "--set arm.mass=: must be ADDRESS=VALUE, .*"),
+    "set nothing": (["run", "swing.yaml", "--set", "=1"], "--set =1: must be ADDRESS=VALUE, .*"),
+    "set an unknown address": (
+        ["run", "swing.yaml", "--set", "arm.mas=1"],
+        "--set.arm.mas: no such address; did you mean 'arm.mass'.*",
+    ),
+    "check an unknown address": (["check", "swing.yaml", "--set", "leg.mass=1"], "--set.leg.mass: no such address; .*"),
+    "set an unknown start": (
+        ["run", "swing.yaml", "--set", "start.arm.speed=1"],
+        "--set.start.arm.speed: unknown start value; .*",
+    ),
+    "set the wrong dimension": (
+        ["run", "swing.yaml", "--set", "arm.mass=3 mm"],
+        "--set.bodies.arm.mass: must be a mass in kg, got '3 mm' .*",
+    ),
+    "set an unknown unit": (
+        ["run", "swing.yaml", "--set", "arm.mass=3 kilo"],
+        "--set.bodies.arm.mass: unknown unit 'kilo'.*",
+    ),
+    "set a negative mass": (["run", "swing.yaml", "--set", "arm.mass=-1"], "--set.bodies.arm.mass: must be > 0, .*"),
+    "set a negative clearance": (
+        ["run", "swing.yaml", "--set", "J1.clearance=-1 mm"],
+        "--set.joints.J1.clearance: must be >= 0, got -1 mm",
+    ),
+    "set NaN": (["run", "swing.yaml", "--set", "arm.mass=nan"], "--set.bodies.arm.mass: must be finite, got nan"),
+    "until zero": (["run", "swing.yaml", "--until", "0"], "--until: must be > 0, got 0"),
+    "until negative": (["run", "swing.yaml", "--until", "-1"], "--until: must be > 0, got -1"),
+    "until NaN": (["run", "swing.yaml", "--until", "nan"], "--until: must be finite, got nan"),
+    "until infinite": (["run", "swing.yaml", "--until", "inf"], "--until: must be finite, got inf"),
+    "until overflows": (["run", "swing.yaml", "--until", "1e999"], "--until: must be finite, got 1e999"),
+    "until a length": (["run", "swing.yaml", "--until", "5 m"], "--until: must be a time in s, got '5 m' .*"),
+    "until a word": (["run", "swing.yaml", "--until", "soon"], "--until: must be a number such as .*, got 'soon'"),
+    "every beyond until": (
+        ["run", "swing.yaml", "--until", "500 ms", "--every", "1"],
+        "--every: must be at most --until = 0.5 s, got 1 s",
+    ),
+    "every zero": (["run", "swing.yaml", "--every", "0 ms"], "--every: must be > 0, got 0 ms"),
+    "every too often": (["run", "swing.yaml", "--every", "1 ns"], "--every: 1e[+]10 samples are too many; .*"),
+    "step beyond until": (["run", "swing.yaml", "--step", "11"], "--step: must be at most --until = 10 s, got 11 s"),
+    "step negative": (["run", "swing.yaml", "--step=-1 ms"], "--step: must be > 0, got -1 ms"),
+    "step and rtol": (
+        ["run", "swing.yaml", "--step", "1 ms", "--rtol", "1e-6"],
+        "--rtol: belongs to adaptive steps .*",
+    ),
+    "rtol zero": (["run", "swing.yaml", "--rtol", "0"], "--rtol: must be > 0 and < 1, got 0"),
+    "rtol too small": (["run", "swing.yaml", "--rtol", "1e-17"], "RungeKutta: rtol 1e-17 is below .*"),
+    "rtol with a unit": (["run", "swing.yaml", "--rtol", "1 mm"], "--rtol: must be a plain number, .*"),
+    "atol NaN": (["run", "swing.yaml", "--atol", "nan"], "--atol: must be finite, got nan"),
+    "unknown suffix": (
+        ["run", "swing.yaml", "-o", "out.xls"],
+        "-o out.xls: the suffix must be .nc, .csv or .parquet, got '.xls'",
+    ),
+    "no suffix": (["run", "swing.yaml", "-o", "out"], "-o out: the suffix must be .nc, .csv or .parquet, got none"),
+    "no directory": (
+        ["run", "swing.yaml", "-o", "made/up/out.nc"],
+        "-o made/up/out.nc: the directory 'made/up' does not exist; create it first",
+    ),
+    "file as directory": (
+        ["run", "swing.yaml", "-o", "swing.yaml/out.nc"],
+        "-o swing.yaml/out.nc: the directory 'swing.yaml' is not a directory",
+    ),
+    "read-only directory": (
+        ["run", "swing.yaml", "-o", "/proc/out.nc"],
+        "-o /proc/out.nc: cannot write to the directory '/proc': .*",
+    ),
+    "name too long": (["run", "swing.yaml", "-o", "n" * 250 + ".nc"], "-o nnnnn.*: the name is too long"),
+    "plot suffix": (
+        ["run", "swing.yaml", "--plot", "out.gif"],
+        "--plot out.gif: the suffix must be .png, .pdf or .svg, got '.gif'",
+    ),
+    "plot directory": (
+        ["run", "swing.yaml", "--plot", "made/up.png"],
+        "--plot made/up.png: the directory 'made' does .*",
+    ),
+    "new over a file": (["new", "swing"], "new swing: swing.yaml is already there; choose another name, or --force .*"),
+    "new in no directory": (["new", "made/press"], "new made/press.yaml: the directory 'made' does not exist; .*"),
+    "new without a name": (["new", ""], "new '': must be a name such as press, for the file press.yaml"),
+    "new with a slash": (["new", "made/"], "new 'made/': must be a name such as press, .*"),
+    "new hidden": (["new", "..yaml"], "new '..yaml': must be a name such as press, .*"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input(kind: str, here: Path, capsys):
+    arguments, message = BAD[kind]
+    if "text.yaml" in arguments:
+        *arguments, text = arguments
+        Path("text.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = names(here)
+    assert main(arguments) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and re.fullmatch(f"jointplay: {message}\n", told.err), told.err
+    assert names(here) == before
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "message"),
+    [
+        (
+            "matplotlib",
+            ["--plot", "a.png"],
+            '--plot a.png: .png files need matplotlib, .*: pip install "jointplay[plot]"',
+        ),
+        ("pyarrow", ["-o", "a.parquet"], '-o a.parquet: .* need pyarrow, .*: pip install "jointplay[parquet]"'),
+    ],
+)
+def test_what_is_not_installed_is_said_before_computing(module, options, message, here: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["run", "swing.yaml", *options]) == 2
+    assert re.fullmatch(f"jointplay: {message}\n".replace("[", r"\["), capsys.readouterr().err)
+    assert names(here) == ["swing.yaml"]
+
+
+def test_every_problem_of_a_file_has_its_line(capsys):
+    Path("text.yaml").write_text(MODEL.replace("2 kg", "-2 kg").replace("0 deg", "soon"))
+    assert main(["check", "text.yaml"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.match(r"jointplay: text.yaml:(\d):", line)[1] for line in lines] == ["3", "5"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["run", "swing.yaml", "--until"], ["run", "swing.yaml", "--unti", "1"], ["check"], ["reproduce"], ["new"]]
+    + [["schema", "extra"], ["run", "a.yaml", "b.yaml"], ["check", "swing.yaml", "--until", "1"]],
+)
+def test_bad_options(arguments: list[str], here: Path, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert "usage: jointplay" in capsys.readouterr().err and names(here) == ["swing.yaml"]
+
+
+# -- the other commands
+
+
+def test_check_says_what_it_found(capsys):
+    assert main(["check", "swing.yaml"]) == 0
+    told = capsys.readouterr()
+    assert "1" in told.out and "freedom" in told.out and told.err == ""
+
+
+def test_check_prints_the_matrix(capsys):
+    assert main(["check", "swing.yaml", "--matrix", "--set", "start.arm=90 deg"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["J1.x", "1", ".", "0.5"] in lines and ["J1.y", ".", "1", "0"] in lines
+
+
+RECORDS = [
+    {
+        **{"study": "grigore", "item": "figure 5", "case": {"clearances": [0.003, 0.003], "friction": 0.1}},
+        **{"quantity": "largest force", "unit": "N", "paper": 1.31, "reference": None, "computed": 1.3125},
+        "verdict": "differs by 0.2 %",
+    },
+    {
+        **{"study": "grigore", "item": "figure 6", "case": {}, "quantity": "rows", "unit": "", "paper": None},
+        **{"reference": 12, "computed": [12, 3], "verdict": "not computable because the paper gives no lengths"},
+    },
+]
+
+
+@pytest.fixture
+def studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One study of two records."""
+    papers = types.SimpleNamespace(STUDIES={"grigore": lambda: RECORDS})
+    monkeypatch.setitem(sys.modules, "jointplay.papers", papers)
+
+
+def test_reproduce_prints_a_table(studies, capsys):
+    assert main(["reproduce", "grigore"]) == 0
+    head, first, second = (re.split("  +", line) for line in capsys.readouterr().out.splitlines())
+    assert head == ["item", "case", "quantity", "paper", "reference", "computed", "verdict"]
+    case = "clearances [0.003, 0.003], friction 0.1"
+    assert first == ["figure 5", case, "largest force (N)", "1.31", "-", "1.3125", "differs by 0.2 %"]
+    assert second[-4:] == ["-", "12", "[12, 3]", RECORDS[1]["verdict"]]
+
+
+def test_reproduce_prints_json_and_nothing_else(studies, capsys):
+    assert main(["reproduce", "grigore", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out) == RECORDS and told.err == ""
+
+
+def test_reproduce_knows_its_studies(studies, capsys):
+    assert main(["reproduce", "grigori"]) == 2
+    assert capsys.readouterr() == ("", "jointplay: no study 'grigori'; did you mean 'grigore'?\n")
+
+
+def test_schema_is_json(capsys):
+    assert main(["schema"]) == 0
+    assert "bodies" in json.loads(capsys.readouterr().out)["properties"]
+
+
+def test_a_reader_that_has_enough_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m jointplay schema | head -c 1", shell=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "{" and done.stderr == ""
+
+
+@pytest.mark.parametrize("given", ["press", "press.yaml", "my press 2", "no", "12", "prüfung's: #1"])
+def test_new_writes_a_file_that_loads(given: str, here: Path, capsys):
+    assert main(["new", given]) == 0
+    path = Path(given if given.endswith(".yaml") else f"{given}.yaml")
+    assert load(path).name == path.stem
+    assert f"wrote {path}" in capsys.readouterr().out
+
+
+def test_the_file_of_new_teaches_checks_and_runs(here: Path, capsys):
+    assert main(["new", "press"]) == 0
+    text = Path("press.yaml").read_text()
+    for word in ("Units", "clearance", "drives", "forces", "start", "revolute", "--set", "jointplay run press.yaml"):
+        assert word in text
+    assert main(["check", "press.yaml"]) == 0
+    assert "no warnings" in capsys.readouterr().out
+    assert main(["run", "press.yaml", "--until", "2 s"]) == 0
+    shown = table(capsys.readouterr().out)
+    assert shown["outcome"] == "done" and shown["degrees of freedom"] == "0"
+    assert main(["run", "press.yaml", "--until", "1", "--set", "motor.speed=90 rpm", "--set", "rod.mass=200 g"]) == 0
+
+
+def test_new_overwrites_only_when_forced(capsys):
+    Path("press.yaml").write_text("mine")
+    assert main(["new", "press"]) == 2 and Path("press.yaml").read_text() == "mine"
+    assert main(["new", "press", "--force"]) == 0 and load("press.yaml").name == "press"
+
+
+# -- starting
+
+
+def cpu(*arguments: str) -> float:
+    """CPU seconds, user and system, of one command with warm bytecode."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen([sys.executable, "-m", "jointplay", *arguments], env=environment, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return usage.ru_utime + usage.ru_stime
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
+def test_help_is_quick(arguments: list[str]):
+    cpu(*arguments)  # writes the bytecode
+    assert min(cpu(*arguments) for _ in range(3)) < 0.5
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["cache"]])
+def test_help_imports_nothing_heavy(arguments: list[str]):
+    code = f"""
+import sys
+from jointplay.cli import main
+try:
+    main({arguments!r})
+except SystemExit:
+    pass
+print("loaded", *sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {name.partition(".")[0] for name in done.stdout.partition("loaded ")[2].split()}
+    assert "argparse" in loaded
+    assert loaded.isdisjoint(
+        {"numpy", "pydantic", "yaml", "llvmlite", "scipy", "xarray", "pandas", "matplotlib", "rich"}
+    )
+
+
+def test_names_that_the_terminal_cannot_show(here: Path):
+    Path("swing.yaml").write_text(MODEL.replace("name: swing", "name: schwingtür"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "jointplay", "run", "swing.yaml", *SHORT],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and "schwingt\\xfcr" in done.stdout and done.stderr == ""
