@@ -1,0 +1,11 @@
+"""What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
+
+from .assembly import Freedom, assemble, freedom, guess, start
+from .check import Check, check, matrix_text
+from .cycle import inverse_dynamics, kinematics
+from .equilibrium import Equilibrium, equilibria
+
+__all__ = [
+    "Check", "Equilibrium", "Freedom", "assemble", "check", "equilibria", "freedom", "guess", "inverse_dynamics",
+    "kinematics", "matrix_text", "start",
+]  # fmt: skip

@@ -1,0 +1,307 @@
+"""Assembly, degrees of freedom and the state in which a mechanism starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.mechanism import owner
+from ..system import Equations, System
+
+CLOSED = 1e-12  # m or rad: what a closed constraint may leave
+RANK = 1e-9  # singular values below this share of the largest count as zero
+FIRM = 1e-6  # a start value is held only if at least this share of its row is new
+RETRIES = 24
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """Degrees of freedom of an assembled mechanism, counted and by the rank of its constraints."""
+
+    coordinates: int
+    rows: int
+    rank: int
+    redundant: tuple[str, ...]  # rows that follow from the others; their reactions are not unique
+    singular_values: tuple[float, ...]  # of the matrix of constraints, its rows of length 1
+
+    @property
+    def counted(self) -> int:
+        """Coordinates less rows."""
+        return self.coordinates - self.rows
+
+    @property
+    def degrees(self) -> int:
+        """Coordinates less independent rows."""
+        return self.coordinates - self.rank
+
+    @property
+    def conditioning(self) -> float:
+        """Smallest used singular value over the largest: near 0 is a singular position."""
+        return self.singular_values[self.rank - 1] / self.singular_values[0] if self.rank else 1.0
+
+
+@dataclass(frozen=True)
+class Held:
+    """Linear conditions beside the constraints: the rows times the coordinates have these values."""
+
+    labels: tuple[str, ...]
+    rows: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, system: System, conditions: Sequence[tuple[str, np.ndarray, float]] = ()) -> Held:
+        """From label, row and value of each."""
+        rows = np.array([row for _, row, _ in conditions]).reshape(len(conditions), len(system.coordinates))
+        return cls(tuple(label for label, _, _ in conditions), rows, np.array([x for *_, x in conditions]))
+
+
+def sizes(system: System) -> np.ndarray:
+    """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
+    mechanism = system.mechanism
+    clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
+    clouds.append(np.array([*mechanism.ground.all_points().values()]))
+    length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
+    return np.tile([length, length, 1.0], len(mechanism.bodies))
+
+
+def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
+    """The rows that do not follow from those before them."""
+    kept: list[int] = []
+    basis = np.zeros((0, rows.shape[1]))
+    for i, row in enumerate(rows):
+        rest = row
+        for _ in range(2):  # once is not orthogonal enough
+            rest = rest - basis.T @ (basis @ rest)
+        if np.linalg.norm(rest) > tolerance * np.linalg.norm(row):
+            kept.append(i)
+            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+    return kept
+
+
+def rate_rows(system: System) -> np.ndarray:
+    """Which rows prescribe a rate only, and leave the position to the start."""
+    drives = system.mechanism.drives
+    kinds = [drives[owner(row)].kind if owner(row) in drives else "" for row in system.rows]
+    return np.array([kind == "rate" for kind in kinds], bool)
+
+
+def guess(
+    system: System, angles: Mapping[str, float] | None = None, plays: Mapping[str, float] | None = None
+) -> np.ndarray:
+    """Coordinates from the start values; places that are not given follow the joints from body to body.
+
+    Other angles (rad) of the bodies may be given, and the directions (rad) in which loose joints lean; the start's
+    places then serve only for bodies that no joint leads to.  A loose joint hangs down unless said otherwise.
+    """
+    mechanism, start = system.mechanism, system.mechanism.start
+    anew = angles is not None or plays is not None
+    turned = {body: start.get(body, 0.0) for body in mechanism.bodies} | dict(angles or {})
+    given = {body: np.array([start.get(f"{body}.x", np.nan), start.get(f"{body}.y", np.nan)]) for body in turned}
+    places = {} if anew else {body: place for body, place in given.items() if np.isfinite(place).all()}
+    weight = np.array(mechanism.gravity)
+    down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
+
+    def arm(reference: str) -> np.ndarray:
+        body, _, point = reference.partition(".")
+        x, y = mechanism.bodies[body].arm(point or "centre")
+        c, s = np.cos(turned[body]), np.sin(turned[body])
+        return np.array([c * x - s * y, s * x + c * y])
+
+    def place(reference: str) -> np.ndarray | None:
+        if owner(reference) == "ground":
+            return np.array(mechanism.ground.points[reference.partition(".")[2]])
+        return places[owner(reference)] + arm(reference) if owner(reference) in places else None
+
+    def follow() -> None:
+        found = True
+        while found:
+            found = False
+            for name, joint in mechanism.joints.items():
+                lean = (plays or {}).get(name, down)
+                play = getattr(joint, "clearance", 0.0) * np.array([np.cos(lean), np.sin(lean)])
+                pairs = (joint.between, joint.between[::-1]) if joint.kind != "gear" else ()
+                for sign, (known, other) in zip((1, -1), pairs, strict=False):
+                    at = place(known)
+                    if at is not None and owner(other) not in ("ground", *places):
+                        places[owner(other)] = at + sign * play - arm(other)
+                        found = True
+
+    follow()
+    for body in mechanism.bodies:
+        if body not in places:
+            places[body] = np.nan_to_num(given[body])
+            follow()
+    if not anew:
+        places = {body: np.where(np.isnan(given[body]), places[body], given[body]) for body in mechanism.bodies}
+    return np.concatenate([[*places[body], turned[body]] for body in mechanism.bodies])
+
+
+def guesses(system: System) -> Iterator[np.ndarray]:
+    """First guesses of the coordinates: from the start values, then with the angles moved, those not given more."""
+    yield guess(system)
+    start, random = system.mechanism.start, np.random.default_rng(0)
+    for i in range(1, RETRIES):
+        share = i / RETRIES
+        yield guess(
+            system,
+            {
+                body: start[body] + share * random.uniform(-0.5, 0.5)
+                if body in start
+                else share * random.uniform(-np.pi, np.pi)
+                for body in system.mechanism.bodies
+            },
+        )
+
+
+def close(
+    system: System, q: Any, t: float, held: Held | None = None, iterations: int = 60
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
+
+    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink.
+    """
+    scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
+    labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
+
+    def gaps(here: Equations, at: np.ndarray) -> np.ndarray:
+        return np.concatenate([here.residual[kept], held.rows @ at - held.values])
+
+    at = np.array(q, float)
+    here = system.evaluate(at, t=t)
+    gap = gaps(here, at)
+    for _ in range(iterations):
+        before = np.abs(gap).max(initial=0.0)
+        if before == 0:
+            break
+        matrix = np.vstack([here.B[kept], held.rows]) * scale
+        change = np.linalg.lstsq(matrix, -gap, rcond=RANK)[0]
+        change *= min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
+        share = 1.0
+        while share > 1e-4:
+            there = system.evaluate(at + share * change * scale, t=t)
+            rest = gaps(there, at + share * change * scale)
+            if np.linalg.norm(rest) < np.linalg.norm(gap) or before <= CLOSED:
+                break
+            share /= 2
+        if np.abs(rest).max() >= before:  # a closed one takes one more step, for the last digits
+            break
+        at, here, gap = at + share * change * scale, there, rest
+        if before <= CLOSED:
+            break
+    worst = sorted(zip(np.abs(gap), labels, strict=True), reverse=True)
+    return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
+
+
+def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
+    """Coordinates that close every loop at time t (s).
+
+    Near q if it is given.  Else from the start values: in the order in which they are written they are held exactly
+    while they are independent of the constraints and of those before; the others choose the branch.
+    """
+    if q is not None:
+        at, opened = close(system, q, t)
+        if opened:
+            raise ValueError(unassembled(system, opened))
+        return at
+    first = None
+    for begin in guesses(system):
+        free, opened = close(system, begin, t)
+        first = first or opened
+        if not opened:
+            break
+    else:
+        raise ValueError(unassembled(system, first or {}))
+    held = starts(system, free, t)
+    for place in (begin, free):
+        at, opened = close(system, place, t, held)
+        if not opened:
+            return at
+    given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
+    raise ValueError(unassembled(system, opened, f" with start values {given}"))
+
+
+def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:
+    """The sentence for rows that stay open."""
+    text = ", ".join(f"{row} by {gap:.3g}" for row, gap in [*opened.items()][:3])
+    name = system.mechanism.name
+    return f"mechanism {name!r} does not assemble{how}: {text} stay open (m or rad); check lengths and start values"
+
+
+def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
+    """The start values that assembly holds, given a closed position q."""
+    mechanism, here, rates = system.mechanism, system.evaluate(q, t=t), rate_rows(system)
+    at, units = guess(system), np.eye(len(system.coordinates))
+    wanted = []
+    for i in np.flatnonzero(rates):
+        if {owner(c) for c, x in zip(system.coordinates, here.B[i], strict=True) if x} <= mechanism.start.keys():
+            wanted.append((system.rows[i], here.B[i], float(here.B[i] @ at)))
+    for key, x in mechanism.start.items():
+        if not key.endswith("rate"):
+            name = key if "." in key else f"{key}.angle"
+            wanted.append((key, units[system.coordinates.index(name)], x))
+    lines = np.vstack([here.B[~rates], *(line for _, line, _ in wanted)]) * sizes(system)
+    count = int((~rates).sum())
+    return Held.of(system, [wanted[i - count] for i in independent(lines, FIRM) if i >= count])
+
+
+def freedom(system: System, q: Any, t: float = 0.0) -> Freedom:
+    """Degrees of freedom at an assembled configuration, with the rows that are redundant there."""
+    B = system.evaluate(q, t=t).B * sizes(system)
+    kept = independent(B)
+    redundant = tuple(row for i, row in enumerate(system.rows) if i not in kept)
+    lengths = np.linalg.norm(B, axis=1, keepdims=True)
+    values = np.linalg.svd(B / np.where(lengths == 0, 1.0, lengths), compute_uv=False) if len(B) else np.zeros(0)
+    return Freedom(len(system.coordinates), len(system.rows), len(kept), redundant, tuple(values.tolist()))
+
+
+def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: float) -> None:
+    """An error that names the drives if their speeds cannot all be had: v is the best there is."""
+    off = np.abs(B @ v - speeds)
+    worst = off.max(initial=0.0)
+    if worst > RANK * max(1.0, np.abs(speeds).max(initial=0.0), np.abs(B * v).max(initial=0.0)):
+        # what lacks lies in the combinations of rows that cancel: it shows which rows those are
+        rows = np.array(system.rows)[off > 1e-6 * worst]
+        names = dict.fromkeys(owner(row) for row in rows if owner(row) in system.mechanism.drives)
+        raise ValueError(
+            f"drives {', '.join(names)} contradict each other at t = {t:.6g} s; drop one or change its motion"
+        )
+
+
+def weakest(system: System, B: np.ndarray, which: int = -1) -> str:
+    """The joints and drives whose rows are nearest to a combination that cancels, by a singular value's number."""
+    weights = np.abs(np.linalg.svd(B * sizes(system), full_matrices=False)[0][:, which])
+    return ", ".join(dict.fromkeys(owner(row) for row, x in zip(system.rows, weights, strict=True) if x > 0.1))
+
+
+def start(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy."""
+    q = assemble(system)
+    here, given = system.evaluate(q), system.mechanism.start
+    scale = sizes(system)
+    rows, speeds, names = here.B * scale, here.speed, list[str]()
+    v = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
+    agree(system, rows, v, speeds, 0.0)
+    for key, rate in given.items():
+        if not key.endswith("rate"):
+            continue
+        coordinate = key.removesuffix(".rate") if key.count(".") == 2 else key.replace(".rate", ".angle")
+        row = (np.eye(len(q))[system.coordinates.index(coordinate)] * scale)[None]
+        if len(independent(np.vstack([rows[independent(rows)], row]))) == len(independent(rows)):
+            follows = float((row @ v).item())
+            if abs(follows - rate) > RANK * (1 + abs(rate)):
+                others = ", ".join([*names, *system.mechanism.drives, "the constraints"])
+                raise ValueError(
+                    f"start: {key} = {rate:g} contradicts {others}, which give {follows:.9g}; "
+                    f"it is off by {abs(follows - rate):.3g}: leave it out or correct it"
+                )
+            continue
+        rows, speeds = np.vstack([rows, row]), np.append(speeds, rate)
+        names.append(key)
+        v = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
+    free = np.linalg.svd(rows)[2][len(independent(rows)) :].T if len(rows) else np.eye(len(q))
+    root = np.sqrt(here.M) * scale
+    v = v - free @ np.linalg.lstsq(root @ free, root @ v, rcond=None)[0]
+    return q, v * scale

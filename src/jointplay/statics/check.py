@@ -1,0 +1,167 @@
+"""What a person should know of a mechanism before it is computed: freedom, assembled state, doubtful data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.joints import Prismatic, Slot
+from ..model.mechanism import Mechanism, owner
+from ..system import System
+from .assembly import Freedom, freedom, start, weakest
+
+SINGULAR = 1e-3  # conditioning below this is called near singular
+
+
+@dataclass(frozen=True)
+class Check:
+    """The findings of `check`; `text()` puts them on a page."""
+
+    mechanism: Mechanism
+    coordinates: tuple[str, ...]
+    rows: tuple[str, ...]
+    q: np.ndarray
+    v: np.ndarray
+    freedom: Freedom
+    warnings: tuple[str, ...]
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom by rank."""
+        return self.freedom.degrees
+
+    def text(self) -> str:
+        """A page for people."""
+        m, f = self.mechanism, self.freedom
+        numbers = {kind: len(getattr(m, kind)) for kind in ONE}
+        counts = ", ".join(f"{n} {kind if n > 1 else ONE[kind]}" for kind, n in numbers.items() if n)
+        head = [
+            ("mechanism", m.name),
+            ("", counts),
+            ("degrees of freedom", f"{f.degrees} ({f.coordinates} coordinates, {f.rows} rows of rank {f.rank})"),
+        ]
+        if f.counted != f.degrees:
+            head.append(("", f"counted without the rank: {f.counted}"))
+        if f.redundant:
+            head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
+        head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
+        lines = [f"{name:<20}{value}".rstrip() for name, value in head]
+        width = max(len(name) for name in (*m.bodies, "start"))
+        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
+        for i, body in enumerate(m.bodies):
+            x, y, angle = self.q[3 * i : 3 * i + 3]
+            state = (x, y, math.degrees(angle), *self.v[3 * i : 3 * i + 3])
+            lines.append(f"{body:<{width}}" + "".join(f"{shown(value):>13}" for value in state))
+        lines += ["", *(f"warning: {warning}" for warning in self.warnings)] if self.warnings else ["", "no warnings"]
+        return "\n".join(lines)
+
+
+ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
+COLUMNS = ("x/m", "y/m", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
+
+
+def shown(x: float) -> str:
+    """Six significant digits; rounding errors as 0."""
+    return "0" if abs(x) < 1e-12 else f"{x:.6g}"
+
+
+def check(mechanism: Mechanism) -> Check:
+    """Assembles the mechanism, counts its degrees of freedom and looks for doubtful data."""
+    system = System(mechanism)
+    q, v = start(system)
+    found = freedom(system, q)
+    warnings = (*_position(system, q, found), *_inertias(mechanism), *_axes(mechanism), *_start(system, q))
+    return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings)
+
+
+def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
+    if found.redundant:
+        rows = ", ".join(found.redundant)
+        yield f"{rows}: redundant, computed without; the reactions of the rows that they repeat are not unique"
+    if found.conditioning < SINGULAR:
+        joints = weakest(system, system.evaluate(q).B, found.rank - 1)
+        yield (
+            f"the start is near a singular position (conditioning {found.conditioning:.1g}; joints "
+            f"{joints}): reactions grow without bound there"
+        )
+    if found.degrees == 0 and not system.mechanism.drives:
+        yield "no degree of freedom is left: nothing can move"
+
+
+def _inertias(mechanism: Mechanism) -> Iterator[str]:
+    for name, body in mechanism.bodies.items():
+        points = np.array([*body.all_points().values()])
+        reach = max(math.dist(a, b) for a in points for b in points)
+        if body.inertia == 0:
+            yield f"{name}.inertia is 0: a point mass; its angle has no equation of motion of its own"
+        elif body.length is not None and math.isclose(body.centre[0], body.length / 2, rel_tol=0.05):
+            uniform = body.mass * body.length**2 / 12
+            if not 1 / 3 <= body.inertia / uniform <= 3:
+                about = " (m L^2/3 is about its end)" if math.isclose(body.inertia, 4 * uniform, rel_tol=0.05) else ""
+                yield (
+                    f"{name}.inertia = {body.inertia:g} kg m^2 is {body.inertia / uniform:.3g} times that of a uniform "
+                    f"bar about its centre, {uniform:.3g}{about}"
+                )
+        elif 0 < body.mass * reach**2 < body.inertia:
+            yield (
+                f"{name}.inertia = {body.inertia:g} kg m^2 is more than its mass at {reach:.3g} m, the greatest "
+                f"distance of its points, has ({body.mass * reach**2:.3g})"
+            )
+
+
+def _axes(mechanism: Mechanism) -> Iterator[str]:
+    for name, joint in mechanism.joints.items():
+        if not isinstance(joint, Prismatic | Slot):
+            continue
+        x, y = joint.axis
+        tilt = math.degrees(min(abs(math.atan2(a, b)) for a, b in ((x, abs(y)), (y, abs(x)))))
+        if 0 < tilt < 1:
+            yield f"{name}.axis = [{x:g}, {y:g}] is {tilt:.2g} degrees off a coordinate axis: meant so?"
+        first = owner(joint.between[0])
+        if isinstance(joint, Prismatic) and first != "ground" and owner(joint.between[1]) == "ground":
+            yield (
+                f"{name}: the axis turns with its first body {first!r}, though the second is the ground; "
+                f"write the ground first if the guide stands still"
+            )
+
+
+def _start(system: System, q: np.ndarray) -> Iterator[str]:
+    mechanism = system.mechanism
+    driven: dict[tuple[str, str], str] = {(drive.of, drive.kind): name for name, drive in mechanism.drives.items()}
+    for key, given in mechanism.start.items():
+        body, _, rest = key.partition(".")
+        if key.endswith("rate"):
+            kinds = {"rate": ("angle", "rate"), "x.rate": ("x",), "y.rate": ("y",)}[rest]
+            for kind in kinds:
+                if (body, kind) in driven:
+                    yield f"start {key} is given, but drive {driven[body, kind]!r} prescribes it; leave it out"
+            continue
+        at = float(q[system.coordinates.index(key if rest else f"{body}.angle")])
+        if abs(at - given) > 0.02:
+            yield f"start {key} = {given:.6g} cannot be held with the values before it; assembled at {at:.6g}"
+
+
+def matrix_text(system: System, q: np.ndarray, t: float = 0.0) -> str:
+    """The matrix of constraints B at q as a table, its zeros as dots."""
+    B = system.evaluate(q, t=t).B
+    cells = [["." if x == 0 else "0" if abs(x) < 1e-12 else f"{x:.4g}" for x in row] for row in B]
+    parts = [c.partition(".")[2] for c in system.coordinates]
+    widths = [max(len(cell) for cell in column) for column in zip(parts, *cells, strict=True)]
+    for i, body in enumerate(system.mechanism.bodies):  # the body's name stands above its three columns
+        lacking = len(body) - sum(widths[3 * i : 3 * i + 3]) - 4
+        widths[3 * i + 2] += max(lacking, 0)
+    left = max((len(row) for row in system.rows), default=0)
+
+    def line(label: str, values: list[str]) -> str:
+        groups = [
+            "  ".join(f"{x:>{w}}" for x, w in zip(values[i : i + 3], widths[i : i + 3], strict=True))
+            for i in range(0, len(values), 3)
+        ]
+        return f"{label:<{left}}  " + " | ".join(groups)
+
+    bodies = [f"{body:^{sum(widths[3 * i : 3 * i + 3]) + 4}}" for i, body in enumerate(system.mechanism.bodies)]
+    top = f"{'':<{left}}  " + " | ".join(bodies)
+    return "\n".join(x.rstrip() for x in (top, line("", parts), *map(line, system.rows, cells)))

@@ -1,0 +1,176 @@
+"""Kinematics and inverse dynamics of a fully driven mechanism: no integration, only assembly from time to time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.mechanism import owner
+from ..system import Equations, System
+from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
+
+if TYPE_CHECKING:
+    import xarray
+
+LARGEST = 0.5  # greatest predicted change in one step, in radians or sizes of the mechanism
+SMALLEST = 1e-6  # a passage through a singular position is followed by steps this small
+PRECISE = 1e-5  # nearer to a singular position velocities have too few digits to be given
+SLACK = 1e-3  # corrections of a prediction below this are never suspect
+
+
+@dataclass(frozen=True)
+class State:
+    """Coordinates, velocities and accelerations at one time, and on which side of a singular position they are."""
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    equations: Equations
+    side: float
+    conditioning: float
+
+
+class Path:
+    """The motion that the drives prescribe, followed continuously from the start at time 0."""
+
+    def __init__(self, system: System) -> None:
+        self.system, self.scale = system, sizes(system)
+        q = assemble(system)
+        free = freedom(system, q)
+        if free.degrees:
+            raise ValueError(undriven(system, q, free.degrees))
+        self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
+        self.redundant = free.redundant
+        self.passages: list[float] = []
+        rates = rate_rows(system)
+        self.rates = [system.mechanism.drives[owner(row)] for row, rate in zip(system.rows, rates, strict=True) if rate]
+        rows = system.evaluate(q).B[rates]
+        self.turned = Held(tuple(np.array(system.rows)[rates]), rows, rows @ q)
+        first = self.at(0.0, q)
+        if first is None:
+            raise ValueError(self.singular(0.0, q))
+        self.state = first
+
+    def at(self, t: float, q: np.ndarray) -> State | None:
+        """Velocities and accelerations at a closed position; None if it is singular."""
+        here = self.system.evaluate(q, t=t)
+        B = here.B * self.scale
+        v = np.linalg.lstsq(B, here.speed, rcond=RANK)[0]
+        here = self.system.evaluate(q, v * self.scale, t)
+        a, _, rank, values = np.linalg.lstsq(B, here.rhs, rcond=RANK)
+        if rank < len(q):
+            return None
+        agree(self.system, B, v, here.speed, t)
+        side = float(np.linalg.slogdet(B[self.kept])[0])
+        return State(t, q, v * self.scale, a * self.scale, here, side, float(values[-1] / values[0]))
+
+    def held(self, t: float) -> Held:
+        """Angles whose rate is prescribed, integrated from the present time."""
+        if not self.rates:
+            return self.turned
+        from scipy.integrate import quad  # type: ignore[import-untyped]
+
+        turns = [quad(drive.motion, self.state.t, t, epsabs=1e-14, epsrel=1e-13)[0] for drive in self.rates]
+        return Held(self.turned.labels, self.turned.rows, self.turned.values + turns)
+
+    def go(self, until: float) -> State:
+        """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
+        step, halvings = until - self.state.t, 0
+        while self.state.t != until:
+            now = self.state
+            t = now.t + step if abs(step) < abs(until - now.t) else until
+            dt = t - now.t
+            predicted = now.q + now.v * dt + 0.5 * now.a * dt * dt
+            move = np.abs((predicted - now.q) / self.scale).max()
+            turned, new = self.turned, None
+            if move <= LARGEST:
+                turned = self.held(t)
+                q, opened = close(self.system, predicted, t, turned, iterations=12)
+                if not opened and np.abs((q - predicted) / self.scale).max() <= SLACK + 0.1 * move:
+                    new = self.at(t, q)
+            if new is not None and (new.side == now.side or move <= SMALLEST):
+                if new.side != now.side:
+                    self.passages.append(t)
+                self.state, self.turned, step = new, turned, 2 * dt
+                continue
+            step, halvings = dt / 2, halvings + 1
+            if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 2000:
+                raise ValueError(self.stuck(until))
+        if self.state.conditioning < PRECISE:
+            raise ValueError(self.singular(until, self.state.q))
+        return self.state
+
+    def stuck(self, until: float) -> str:
+        """The sentence for a motion that cannot go on."""
+        now = self.state
+        for ahead in (now.t + 1e-3 * (until - now.t), until):
+            _, opened = close(self.system, now.q, ahead, self.held(ahead), iterations=12)
+            if opened:
+                text = ", ".join(f"{row} by {gap:.3g}" for row, gap in [*opened.items()][:3])
+                return (
+                    f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
+                    f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
+                )
+        return self.singular(now.t, now.q)
+
+    def singular(self, t: float, q: np.ndarray) -> str:
+        """The sentence for a position in which the drives do not determine the motion."""
+        joints = weakest(self.system, self.system.evaluate(q, t=t).B, len(q) - 1)
+        return (
+            f"mechanism {self.system.mechanism.name!r} is in a singular position at t = {t:.6g} s (joints {joints}): "
+            f"its velocities are not determined there; choose other times or drives"
+        )
+
+
+def undriven(system: System, q: np.ndarray, degrees: int) -> str:
+    """The sentence for degrees of freedom without a drive, with drives that would do."""
+    B = system.evaluate(q).B
+    # angles first: they are what is mostly driven
+    order = sorted(range(len(q)), key=lambda i: (not system.coordinates[i].endswith("angle"), i))
+    lines = np.vstack([B, np.eye(len(q))[order]]) * sizes(system)
+    chosen = [system.coordinates[order[i - len(B)]] for i in independent(lines) if i >= len(B)]
+    named = ", ".join(f"the {c.partition('.')[2]} of {owner(c)}" for c in chosen)
+    many = "degrees of freedom are" if degrees > 1 else "degree of freedom is"
+    return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
+
+
+def follow(system: System, times: Any) -> tuple[Path, list[State]]:
+    """The states of a fully driven mechanism at increasing times."""
+    at = np.atleast_1d(np.asarray(times, float))
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
+        raise ValueError(f"times must be finite and increase, got {times!r}")
+    path = Path(system)
+    return path, [path.go(float(t)) for t in at]
+
+
+def multipliers(states: list[State]) -> np.ndarray:
+    """What the constraints must apply for the motion, M a = F + B^T lam; the least ones if rows are redundant."""
+    found = []
+    for state in states:
+        e = state.equations
+        found.append(np.linalg.lstsq(e.B.T, e.M @ state.a - e.F, rcond=RANK)[0])
+    return np.array(found)
+
+
+def kinematics(system: System, times: Any) -> xarray.Dataset:
+    """Positions, velocities and accelerations of a fully driven mechanism at the times (s)."""
+    path, states = follow(system, times)
+    return _dataset(path, states, None)
+
+
+def inverse_dynamics(system: System, times: Any) -> xarray.Dataset:
+    """The motion of a fully driven mechanism with the drive forces and joint reactions that it needs."""
+    path, states = follow(system, times)
+    return _dataset(path, states, multipliers(states))
+
+
+def _dataset(path: Path, states: list[State], forces: np.ndarray | None) -> xarray.Dataset:
+    from .. import results
+
+    q, v, a = (np.array([getattr(state, part) for state in states]) for part in "qva")
+    attrs = {"change_points": json.dumps(path.passages), "redundant": json.dumps(path.redundant)}
+    return results.dataset(path.system, np.array([s.t for s in states]), q, v, a, forces, attrs)

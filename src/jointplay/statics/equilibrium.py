@@ -1,0 +1,184 @@
+"""Static equilibria of a mechanism, with their stability and the contacts that would have to pull."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..model.joints import Revolute
+from ..physics.kinematics import Pose
+from ..system import System
+from .assembly import CLOSED, RANK, Held, assemble, close, freedom, guess, rate_rows, sizes
+
+BALANCED = 1e-9  # share of the loads that may stay without a reaction
+SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
+NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A position in which a mechanism can rest."""
+
+    q: np.ndarray
+    multipliers: np.ndarray  # of the rows: F + B^T lam = 0
+    stability: Literal["stable", "unstable", "neutral"]
+    eigenvalues: np.ndarray  # of the stiffness along the free motions, in ascending order
+    tension: tuple[str, ...]  # loose joints whose contact would have to pull
+    valid: bool
+    text: str
+
+
+def equilibria(system: System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
+    """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
+
+    Of a continuous family of equilibria one is given.
+    """
+    search = _Search(system, t)
+    found: list[Equilibrium] = []
+    for begin in search.starts(starts):
+        q, opened = close(system, begin, t, search.held, iterations=30)
+        at = None if opened else search.rest(q)
+        if at is None:
+            continue
+        new = search.describe(search.unwound(at))
+        if not any(search.same(new, old) for old in found):
+            found.append(new)
+    order = ("stable", "neutral", "unstable")
+    return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
+
+
+class _Search:
+    def __init__(self, system: System, t: float) -> None:
+        self.system, self.t, self.scale = system, t, sizes(system)
+        mechanism = system.mechanism
+        self.loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Revolute) and j.clearance > 0}
+        self.first = assemble(system, t=t)
+        self.degrees = freedom(system, self.first, t).degrees
+        rates = rate_rows(system)
+        rows = system.evaluate(self.first, t=t).B[rates]
+        self.held = Held(tuple(np.array(system.rows)[rates]), rows, rows @ self.first)
+
+    def starts(self, count: int) -> Iterator[np.ndarray]:
+        """The assembled start, the equilibria of the mechanism without play with its joints leaning both ways along
+        their forces, then random angles."""
+        bodies, random = list(self.system.mechanism.bodies), np.random.default_rng(0)
+        yield self.first
+        if self.loose:
+            tight = System(self.system.mechanism.with_({f"{name}.clearance": 0.0 for name in self.loose}))
+            for e in equilibria(tight, count // 2, self.t):
+                angles = dict(zip(bodies, e.q[2::3], strict=True))
+                force = dict(zip(tight.rows, e.multipliers, strict=True))
+                leans = {name: np.arctan2(force[f"{name}.y"], force[f"{name}.x"]) for name in self.loose}
+                for ways in itertools.product((0.0, np.pi), repeat=len(leans)):
+                    turned = {name: lean + way for (name, lean), way in zip(leans.items(), ways, strict=True)}
+                    yield guess(self.system, angles, turned)
+            count //= 4  # they seldom find more
+        angles = dict(zip(bodies, self.first[2::3], strict=True))
+        for _ in range(count - 1):
+            turned = {body: x + random.uniform(-np.pi, np.pi) for body, x in angles.items()}
+            yield guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
+
+    def leans(self, q: np.ndarray) -> np.ndarray:
+        """Where the loose joints lean: the way from first to second point over the clearance."""
+        pose = Pose(
+            self.system.mechanism, self.system.mechanism.value, dict(zip(self.system.coordinates, q, strict=True)), 0
+        )
+        ways = [(pose.between(joint.between), joint.clearance) for joint in self.loose.values()]
+        return np.array([x / c for d, c in ways for x in (d.x, d.y)])
+
+    def forces(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Free motions, the loads along them, multipliers of the rows, and the size of the loads."""
+        here = self.system.evaluate(q, t=self.t)
+        B, F = here.B * self.scale, here.F * self.scale
+        _, values, across = np.linalg.svd(B) if len(B) else (None, np.zeros(0), np.eye(len(q)))
+        free = across[int((values > RANK * values.max(initial=0.0)).sum()) :].T
+        lam = np.linalg.lstsq(B.T, -F, rcond=RANK)[0]
+        return free, free.T @ F, lam, float(np.abs(F).max(initial=0.0))
+
+    def stiffness(self, q: np.ndarray, free: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, float]:
+        """How the loads along the free motions fall with them (half the sum with its transpose), and its size."""
+        columns, size, h = [], float(np.abs(self.system.evaluate(q, t=self.t).F * self.scale).max(initial=0.0)), 1e-6
+        for way in free.T:
+            step = h * way * self.scale
+            ahead, back = (self.system.evaluate(q + x, t=self.t).F for x in (step, -step))
+            turning = self.system.evaluate(q, way * self.scale, self.t).Bdot  # no row depends on time but by its speed
+            loads, reactions = (ahead - back) / (2 * h) * self.scale, turning.T @ lam * self.scale
+            columns.append(-free.T @ (loads + reactions))
+            size = max(size, np.abs(loads).max(), np.abs(reactions).max())
+        K = np.array(columns).reshape(free.shape[1], free.shape[1])
+        return (K + K.T) / 2, size
+
+    def rest(self, q: np.ndarray) -> np.ndarray | None:
+        """Newton's method along the free motions, from a closed position; None if it finds no rest."""
+        free, f, lam, size = self.forces(q)
+        for _ in range(50):
+            if np.abs(f).max(initial=0.0) <= 1e-15 * size:
+                break
+            K, _ = self.stiffness(q, free, lam)
+            change = free @ np.linalg.lstsq(K, f, rcond=RANK)[0] * self.scale
+            lean = np.abs(self.leans(q + change) - self.leans(q)).max(initial=0.0)
+            share = min(1.0, 0.5 / max(np.abs(change / self.scale).max(), lean, 0.5))
+            while share > 1e-3:
+                there, opened = close(self.system, q + share * change, self.t, self.held, iterations=12)
+                if not opened:
+                    new = self.forces(there)
+                    if np.linalg.norm(new[1]) < np.linalg.norm(f):
+                        break
+                share /= 2
+            else:
+                break
+            q, (free, f, lam, size) = there, new
+        # close to a change point too many rows seem independent, and nothing free
+        return q if np.abs(f).max(initial=0.0) <= BALANCED * size and len(f) >= self.degrees else None
+
+    def unwound(self, q: np.ndarray) -> np.ndarray:
+        """The same position with every angle within half a turn of the start, where nothing counts the turns."""
+        turns = np.zeros(len(q))
+        turns[2::3] = np.round((q[2::3] - self.first[2::3]) / (2 * np.pi)) * 2 * np.pi
+        here = self.system.evaluate(q - turns, t=self.t)
+        _, f, _, size = self.forces(q - turns)
+        closed = np.abs(here.residual).max(initial=0.0) <= 1e3 * CLOSED
+        return q - turns if closed and np.abs(f).max(initial=0.0) <= BALANCED * size else q
+
+    def describe(self, q: np.ndarray) -> Equilibrium:
+        """Stability and contacts of a position of rest."""
+        free, _, lam, loads = self.forces(q)
+        K, size = self.stiffness(q, free, lam)
+        eigenvalues = np.linalg.eigvalsh(K) if len(K) else np.zeros(0)
+        stability: Literal["stable", "unstable", "neutral"] = "stable"
+        if (eigenvalues < -NEUTRAL * size).any():
+            stability = "unstable"
+        elif (eigenvalues <= NEUTRAL * size).any():
+            stability = "neutral"
+        pulls = {name: lam[self.system.rows.index(f"{name}.distance")] for name in self.loose}
+        tension = tuple(name for name, x in pulls.items() if x > BALANCED * loads)
+        text: str = stability if len(K) else "held by drives and joints, nothing is free to move"
+        if tension:
+            named = " and ".join(f"joint {name} would pull with {pulls[name]:.3g} N" for name in tension)
+            text = f"rejected: {named}"
+        return Equilibrium(q, lam, stability, eigenvalues, tension, not tension, text)
+
+    def same(self, one: Equilibrium, other: Equilibrium) -> bool:
+        """Whether two positions are one: angles modulo 2 pi, or both of one neutral family."""
+        apart = (one.q - other.q) / self.scale
+        apart[2::3] = np.abs((apart[2::3] + np.pi) % (2 * np.pi) - np.pi)
+        if np.abs(apart).max() < SAME and np.abs(self.leans(one.q) - self.leans(other.q)).max(initial=0.0) < 1e-3:
+            return True
+        return self.signature(one) is not None and self.signature(one) == self.signature(other)
+
+    def signature(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...]] | None:
+        """What members of a family have in common: how many eigenvalues are negative and zero, and the contacts."""
+        free, _, lam, _ = self.forces(e.q)
+        K, size = self.stiffness(e.q, free, lam)
+        values, ways = np.linalg.eigh(K) if len(K) else (np.zeros(0), K)
+        flat = np.abs(values) <= NEUTRAL * size
+        for way in ways.T[flat]:
+            beside, opened = close(self.system, e.q + 0.01 * (free @ way) * self.scale, self.t, self.held)
+            _, f, _, loads = self.forces(beside)
+            if opened or np.abs(f).max(initial=0.0) > 1e-7 * loads:
+                return None  # flat, but alone
+        return (int((values < -NEUTRAL * size).sum()), int(flat.sum()), e.tension) if flat.any() else None

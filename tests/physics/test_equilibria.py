@@ -1,0 +1,144 @@
+"""Static equilibria: pendulums, springs, loose joints that cannot pull."""
+
+import math
+
+import numpy as np
+import pytest
+
+from jointplay.model import library, loads
+from jointplay.statics import equilibria
+from jointplay.system import System
+
+
+def test_a_pendulum_hangs_or_stands():
+    system = System(library.pendulum(1, angles=[0.3]))
+    down, up = equilibria(system)
+    assert (down.stability, up.stability) == ("stable", "unstable")
+    assert math.sin(down.q[2]) == pytest.approx(-1.0) and math.sin(up.q[2]) == pytest.approx(1.0)
+    assert down.multipliers == pytest.approx([0.0, 9.81], abs=1e-9)
+    assert down.eigenvalues[0] > 0 > up.eigenvalues[0] and down.valid and up.valid
+
+
+def test_a_double_pendulum_has_four_equilibria_and_a_triple_eight():
+    found = equilibria(System(library.pendulum(2, angles=[0.1, 0.2])))
+    assert sorted(tuple(np.round(np.sin(e.q[2::3]))) for e in found) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    assert [e.stability for e in found] == ["stable"] + 3 * ["unstable"]
+    negative = sorted(int((e.eigenvalues < 0).sum()) for e in found)
+    assert negative == [0, 1, 1, 2]
+    assert len(equilibria(System(library.pendulum(3)), 40)) == 8
+
+
+def test_equilibria_are_the_same_every_time():
+    first, second = (equilibria(System(library.four_bar()), 12) for _ in range(2))
+    assert [e.q.tolist() for e in first] == [e.q.tolist() for e in second]
+
+
+def test_every_equilibrium_balances_the_forces():
+    system = System(library.five_bar())
+    found = equilibria(system, 32)
+    assert len(found) >= 6
+    for e in found:
+        here = system.evaluate(e.q)
+        assert here.residual == pytest.approx(0.0, abs=1e-11)
+        assert here.F + here.B.T @ e.multipliers == pytest.approx(0.0, abs=1e-8)
+
+
+BALANCE = """
+name: balance
+ground: {points: {O: [0, 0], A: [0, 1]}}
+bodies: {arm: {bar: 1.0, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+forces: {spring: {kind: spring, between: [arm.end, ground.A], stiffness: 9.81, free_length: 0}}
+start: {arm: 0.2}
+"""
+
+
+def test_a_spring_of_the_right_stiffness_holds_an_arm_everywhere():
+    """Stiffness k with k h = m g/2 at zero free length: the energy is constant, one of a family is reported."""
+    [neutral] = equilibria(System(loads(BALANCE.replace("9.81", "4.905"))))
+    assert neutral.stability == "neutral" and neutral.eigenvalues == pytest.approx([0.0], abs=1e-6)
+
+
+def test_a_spring_of_another_stiffness_does_not():
+    up, down = equilibria(System(loads(BALANCE)))
+    assert (up.stability, down.stability) == ("stable", "unstable")
+    assert math.sin(up.q[2]) == pytest.approx(1.0)
+    # energy 1/2 m g sin - k sin: curvature (k - m g/2) along the angle; the free motion moves the centre 0.5 m per rad
+    assert up.eigenvalues[0] == pytest.approx(9.81 / 2 / (1 + 0.5**2), rel=1e-6)
+
+
+def test_a_wound_spring_keeps_its_turns():
+    """A stiff torsional spring at one and a half turns: the angle is not moved by whole turns."""
+    wound = library.pendulum(1).replace(
+        forces={"coil": {"kind": "torsion", "between": ["ground", "bar1"], "stiffness": 100.0, "free_angle": 9.0}},
+        start={"bar1": 9.0},
+    )
+    [rest] = equilibria(System(wound), 12)
+    assert 100 * (rest.q[2] - 9.0) == pytest.approx(-9.81 / 2 * math.cos(rest.q[2]), abs=1e-9)
+
+
+def test_grigore_figure_5_in_contact_and_in_tension():
+    """s1: the crank locked at 60 degrees; on the upper branch one equilibrium pushes and one would have to pull."""
+    system = System(library.grigore_figure_5())
+    contact = system.rows.index("O3.distance")
+    found = equilibria(system)
+    upper = [e for e in found if e.q[1] > 0]
+    assert len(found) == 4 and len(upper) == 2  # as many with the elbow below the ground line
+    valid, pulled = upper
+    published = [0.20716037, 0.16358058, 0.45545892, 0.33235398, 0.12074030, -1.83260899]
+    assert valid.valid and valid.stability == "stable" and valid.q == pytest.approx(published, abs=6e-9)
+    assert -valid.multipliers[contact] == pytest.approx(3.67698, abs=5e-6)
+    assert not pulled.valid and pulled.tension == ("O3",)
+    assert -pulled.multipliers[contact] == pytest.approx(-3.64867, abs=5e-6)
+    assert pulled.text == "rejected: joint O3 would pull with 3.65 N"
+
+
+def test_each_loose_joint_doubles_the_equilibria():
+    tight = System(library.grigore_figure_6().with_({"O5.clearance": 0.0, "O6.clearance": 0.0}))
+    loose = System(library.grigore_figure_6())
+    few, many = equilibria(tight, 12), equilibria(loose, 24)
+    assert len(many) == 4 * len(few) > 4
+    assert sum(e.valid for e in many) == len(few)
+    stable = [e for e in many if e.valid and e.stability == "stable"]
+    assert len(stable) == sum(e.stability == "stable" for e in few)
+
+
+def test_redundant_rows_do_not_hide_an_equilibrium():
+    parallel = loads("""
+name: parallel cranks
+ground: {points: {A: [0, 0], B: [1, 0], C: [2, 0]}}
+bodies: {a: {bar: 0.5, mass: 1}, b: {bar: 0.5, mass: 1}, c: {bar: 0.5, mass: 1},
+  beam: {bar: 2.0, mass: 1, points: {middle: [1, 0]}}}
+joints:
+  A: {kind: revolute, between: [ground.A, a.start]}
+  B: {kind: revolute, between: [ground.B, b.start]}
+  C: {kind: revolute, between: [ground.C, c.start]}
+  D: {kind: revolute, between: [a.end, beam.start]}
+  E: {kind: revolute, between: [b.end, beam.middle]}
+  F: {kind: revolute, between: [c.end, beam.end]}
+start: {a: 40 deg, b: 40 deg, c: 40 deg}
+""")
+    system = System(parallel)
+    found = equilibria(system)
+    assert {e.stability for e in found} == {"stable", "unstable"} and len(found) == 2
+    for e in found:
+        weights = e.multipliers[[system.rows.index(f"{j}.y") for j in "ABC"]].sum()
+        assert weights == pytest.approx(4 * 9.81)  # the sum is unique though the shares are not
+
+
+def test_what_is_fully_driven_rests_on_each_of_its_branches():
+    found = equilibria(System(library.wu_2017()))
+    assert len(found) == 2 and all(e.text.startswith("held by drives") for e in found)
+    assert all(e.stability == "stable" and not len(e.eigenvalues) for e in found)
+
+
+def test_drives_are_held_at_the_given_time():
+    mechanism = library.pendulum(2).replace(
+        drives={"motor": {"kind": "angle", "of": "bar1", "motion": {"kind": "constant_speed", "speed": 1.0}}}
+    )
+    for e in equilibria(System(mechanism), t=0.8):
+        assert e.q[2] == pytest.approx(0.8, abs=1e-12) and abs(math.sin(e.q[5])) == pytest.approx(1.0)
+
+
+def test_a_free_body_under_gravity_has_no_equilibrium():
+    assert equilibria(System(loads("name: stone\nbodies: {stone: {mass: 1, inertia: 1}}\n")), 8) == ()
