@@ -473,6 +473,19 @@ def test_the_file_of_new_teaches_checks_and_runs(here: Path, capsys):
     assert main(["run", "press.yaml", "--until", "1", "--set", "motor.speed=90 rpm", "--set", "rod.mass=200 g"]) == 0
 
 
+def test_what_the_file_of_new_only_mentions_works_too(here: Path, capsys):
+    assert main(["new", "press"]) == 0
+    text = Path("press.yaml").read_text()
+    asides = re.findall(r"^  # ((\w+): \{.*\})$", text, re.MULTILINE)
+    assert [name for _, name in asides] == ["J2", "wave"]
+    for line, name in asides:
+        text = re.sub(rf"^  {name}: .*\n", "", text, flags=re.MULTILINE).replace(f"  # {line}", f"  {line}")
+    Path("press.yaml").write_text(text)
+    assert main(["run", "press.yaml", "--until", "1", "--quiet"]) == 0, capsys.readouterr().err
+    run = results.load("press.nc")
+    assert run.attrs["degrees_of_freedom"] == 1 and "wave" in run.attrs["model"]
+
+
 def test_new_overwrites_only_when_forced(capsys):
     Path("press.yaml").write_text("mine")
     assert main(["new", "press"]) == 2 and Path("press.yaml").read_text() == "mine"

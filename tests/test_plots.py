@@ -72,6 +72,34 @@ def test_forces_are_magnitudes_and_peaks_are_marked():
     assert axes.get_ylim()[0] == 0
 
 
+def test_a_spike_between_samples_does_not_flatten_the_rest():
+    run = result()
+    run.peak_force[0] = 1e6
+    axes = plots.motion(run).axes[-1]
+    top = axes.get_ylim()[1]
+    assert 25 < top < 30
+    marks = {line.get_marker(): float(line.get_ydata()[0]) for line in axes.lines if line.get_marker() in "o^"}
+    assert marks == {"^": top, "o": 25.0}
+
+
+def test_round_off_has_no_scale_of_its_own():
+    run = result()
+    run["angle_rate"] = 1e-15 * run.angle_rate
+    low, high = plots.motion(run, ["rod"]).axes[1].get_ylim()
+    assert low == pytest.approx(-0.1) and high == pytest.approx(0.1)
+
+
+def test_legends_read_from_left_to_right():
+    run = result()
+    many = xarray.concat([run.sel(body="crank").assign_coords(body=f"bar{i}") for i in range(12)], "body")
+    run = run.drop_dims("body").merge(many[["x", "y", "angle", "x_rate", "y_rate", "angle_rate"]])
+    legend = plots.motion(run).axes[0].get_legend()
+    columns = legend._ncols
+    shown = [text.get_text() for text in legend.get_texts()]
+    height = -(-12 // columns)
+    assert height == 2 and [shown[0], shown[height]] == ["bar0", "bar1"]
+
+
 def test_a_line_upon_another_is_dashed():
     styles = {line.get_label(): line.get_linestyle() for line in plots.motion(result()).axes[0].lines}
     assert styles["crank"] == styles["rod"] == "-" and styles["twin"] == "--"

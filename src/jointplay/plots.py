@@ -22,6 +22,8 @@ OVER = (0, (4, 4))  # a line upon another: half of each is seen
 STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 TURN = 2 * math.pi
 STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
+SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
+LINE = 90  # characters that a line of a legend may hold
 WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
 
 Look = dict[str, Any]
@@ -53,7 +55,8 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None) -> Figure:
     """Angles and angular rates of the bodies (of sliding ones position and speed), and below the joint forces.
 
     bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -pi and pi.
-    Dots mark the largest force of each joint over all internal steps, which samples may miss.
+    Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at the top
+    stands for one far beyond the samples.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -71,7 +74,7 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None) -> Figure:
             places = [grid[i, :]] if names is joints else [grid[i, 0], grid[i, 1]]
             axes = [figure.add_subplot(place) for place in places]
             draw(axes, run, names, look)
-            _legend(axes[0], columns=8 // len(axes))
+            _legend(axes[0])
             for ax in axes:
                 ax.margins(x=0)
                 ax.set_xlabel("time (s)")
@@ -157,11 +160,14 @@ def _force(run: xarray.Dataset, joint: Any) -> np.ndarray:
 def _forces(axes: Sequence[Axes], run: xarray.Dataset, joints: Sequence[str], _: Looks) -> None:
     (ax,) = axes
     _lines(ax, run, {joint: (_force(run, joint), _look(i)) for i, joint in enumerate(joints)})
-    for i, joint in enumerate(joints):
-        here = run.sel(joint=joint)
-        peak = float(here.peak_force_time), float(here.peak_force)
-        ax.plot(*peak, "o", markersize=3.5, color=COLOURS[i % len(COLOURS)], clip_on=False)
-    ax.set_ylim(bottom=0)
+    peaks = run.sel(joint=list(joints))
+    sampled = max(float(np.nanmax(_force(run, joint))) for joint in joints)
+    highest = float(peaks.peak_force.max())
+    top = 1.08 * (highest if highest < SPIKE * sampled else sampled)  # a spike must not flatten all the rest
+    ax.set_ylim(0, top)
+    for i, (at, peak) in enumerate(zip(peaks.peak_force_time.values, peaks.peak_force.values, strict=True)):
+        marker = "o" if peak < top else "^"
+        ax.plot(at, min(peak, top), marker, markersize=3.5, color=COLOURS[i % len(COLOURS)], clip_on=False)
     ax.set_ylabel("joint force (N)")
 
 
@@ -173,12 +179,30 @@ def _lines(ax: Axes, run: xarray.Dataset, series: Mapping[str, tuple[np.ndarray,
         hidden = any(np.nanmax(np.abs(values - other), initial=0.0) <= 0.005 * size for other in drawn)
         ax.plot(run.time.values, values, label=label, **(style | ({"linestyle": OVER} if hidden else {})))
         drawn.append(values)
+    largest = max((float(np.nanmax(np.abs(values), initial=0.0)) for values in drawn), default=0.0)
+    if size < 1e-9 * max(1.0, largest):  # round-off is not worth a scale of its own
+        middle = float(np.nanmean(drawn[0])) if drawn and np.isfinite(drawn[0]).any() else 0.0
+        ax.set_ylim(middle - 0.1 * max(1.0, largest), middle + 0.1 * max(1.0, largest))
 
 
-def _legend(ax: Axes, columns: int) -> None:
-    ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, handlelength=2, columnspacing=1.2, borderaxespad=0.2
+def _legend(ax: Axes) -> None:
+    """Names above the panel, in lines that may run on over the next panel: its layout does not know of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    columns = min(len(labels), max(1, LINE // (max(map(len, labels)) + 5)))
+    lines = math.ceil(len(labels) / columns)
+    order = [i for column in range(columns) for i in range(column, len(labels), columns)]  # it fills columns, not rows
+    legend = ax.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        handlelength=2,
+        columnspacing=1.2,
+        borderaxespad=0.2,
     )
+    legend.set_in_layout(False)
+    ax.set_title("\n" * (lines - 1) + " ", loc="left", linespacing=1.3)  # holds the place
 
 
 def _heading(figure: Figure, run: xarray.Dataset) -> None:
