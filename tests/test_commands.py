@@ -141,6 +141,18 @@ def test_a_run_that_ends_early_is_kept_and_explained(here: Path, capsys):
     assert run.attrs["outcome"] == "contact lost" and 0 < float(run.time[-1]) <= run.attrs["outcome_time"] < 6
 
 
+@pytest.mark.parametrize("suffix", ["nc", "csv", "parquet"])
+def test_a_run_that_ends_at_once_writes_what_there_is(suffix: str, here: Path, capsys):
+    above = ("--set", "J1.clearance=1 mm", "--set", "start.arm.x=0.5", "--set", "start.arm.y=1 mm")
+    assert main(["run", "swing.yaml", *SHORT, *above, "-o", f"out.{suffix}", "--plot", "out.png"]) == 1
+    told = capsys.readouterr()
+    assert table(told.out)["outcome"] == "contact lost" and table(told.out)["simulated"] == "0 s in 0 steps"
+    first, second = told.err.splitlines()
+    assert first == "jointplay: out.png: not drawn, for there is nothing to show"
+    assert "'J1' would pull" in second and second.endswith(f"what was computed is in out.{suffix}")
+    assert names(here) == [f"out.{suffix}", "swing.yaml"]
+
+
 def test_a_result_that_cannot_be_written_is_a_failure(here: Path, capsys, monkeypatch):
     def full(run, path):
         raise OSError(28, "No space left on device")

@@ -113,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
     run.add_argument("--step", metavar="TIME", help="take fixed steps of this length instead of adaptive ones")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
+    run.epilog = "Ctrl-C ends a run early and keeps what was computed; a second Ctrl-C ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
     check = add("check", "assemble a mechanism and say what is odd about it")

@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     if found.attrs["outcome"] == "done":
         return DONE
     sys.stdout.flush()
+    if plot is not None and plot not in files:
+        complain(f"{plot}: not drawn, for there is nothing to show")
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
 
