@@ -90,18 +90,26 @@ def noted(scope: Scope, x: Any) -> Any:
 
 def smooth(draw, depth=2):
     """A float of the floats and masks in scope, with a derivative; may stand in a subroutine."""
-    which = draw(len(SMOOTH) + 4) if depth else 0
+    which = draw(len(SMOOTH) + 6) if depth else 0
     if which < 2:
         return leaf(draw)
     a, b = smooth(draw, depth - 1), smooth(draw, depth - 1)
     if which < len(SMOOTH) + 2:
         return lambda s: SMOOTH[which - 2](a(s), b(s))
-    chosen, select = draw(3), e.where if which == len(SMOOTH) + 2 else chosen_side
+    chosen, select = draw(3), [e.where, chosen_side, constant_side, constant_code][which - len(SMOOTH) - 2]
     return lambda s: select(s.masks[chosen % len(s.masks)], a(s), b(s)) if s.masks else a(s)
 
 
 def chosen_side(mask, a, b):
     return e.branch(mask, lambda: a * 0.75, lambda: e.branch(b > 5.0, lambda: b * a * 0.1, lambda: b))
+
+
+def constant_side(mask, a, b):
+    return -0.5 * e.branch(mask, lambda: a, lambda: 0.0) * b
+
+
+def constant_code(mask, a, b):
+    return -0.5 * e.branch(mask, lambda: -0.25, lambda: b * a) * b
 
 
 def rough(draw, depth=2):

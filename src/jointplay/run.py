@@ -17,7 +17,8 @@ import numpy as np
 from .engine.eager import EagerRecorder
 from .engine.machine import control_words
 from .engine.program import Program, run_text
-from .engine.text import DONE, RUNNING, STATUS_NAMES, STOPPED
+from .engine.recorder import Cell
+from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
 from .numerics.tables import Table
 
@@ -56,6 +57,7 @@ class Run:
         self.stop_word = np.zeros(1, np.int64)
         self.collected: dict[str, list[list[np.ndarray]]] = {s: [[] for _ in range(lanes)] for s in program.streams}
         self.steps_taken, self.chunk = 0, 64
+        self.slots = {s.name: s for s in (*program.parameters, *program.slots)}  # a state before a parameter
         for lane in range(lanes):
             mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
             self.start(lane, *mine)
@@ -80,15 +82,10 @@ class Run:
         self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None
     ) -> None:
         """Put a new simulation into a lane: defaults, then the given parameters and state."""
-        parameters, state = dict(parameters or {}), dict(state or {})
-        for i, slot in enumerate(self.program.parameters):
-            self.parameter_words[i, lane] = encode(slot.kind, parameters.pop(slot.name, slot.start), slot.name)
-        for name, array in self.program.arrays.items():
-            given = parameters.pop(name, self.program.defaults[name])
-            self.arrays[name][:, lane] = contents(name, array, given)
-        for slot in self.program.slots:
-            at = self.places[slot.name]
-            self.state_words[at : at + slot.size, lane] = encode(slot.kind, state.pop(slot.name, slot.start), slot.name)
+        parameters, state, program = dict(parameters or {}), dict(state or {}), self.program
+        numbers = [encode(slot, parameters.pop(slot.name, slot.start)) for slot in program.parameters]
+        arrays = {n: contents(n, a, parameters.pop(n, program.defaults[n])) for n, a in program.arrays.items()}
+        words = [encode(slot, state.pop(slot.name, slot.start)) for slot in program.slots]
         if parameters or state:
             name = next(iter([*parameters, *state]))
             if name in self.program.state:
@@ -96,35 +93,44 @@ class Run:
             known = [*(p.name for p in self.program.parameters), *self.program.arrays]
             there = f"parameters {', '.join(known) or 'none'}; states {', '.join(self.program.state) or 'none'}"
             raise ValueError(f"there is no {name!r}; there are {there}")
+        for i, word in enumerate(numbers):  # all is well: now it may be changed
+            self.parameter_words[i, lane] = word
+        for name, data in arrays.items():
+            self.arrays[name][:, lane] = data
+        for slot, given in zip(program.slots, words, strict=True):
+            self.state_words[self.places[slot.name] :][: slot.size, lane] = given
         for rows in self.collected.values():
             rows[lane] = []
 
     # -- what is known
-    def words(self, name: str) -> tuple[np.ndarray, str]:
-        """Where a state, memory, accumulator or parameter is kept, and its kind."""
-        for slots, words in ((self.program.slots, self.state_words), (self.program.parameters, self.parameter_words)):
-            at = 0
-            for slot in slots:
-                if slot.name == name:
-                    return words[at : at + slot.size], slot.kind
-                at += slot.size
+    def words(self, name: str) -> tuple[np.ndarray, Cell]:
+        """Where a state, memory, accumulator or parameter is kept, and how it was declared."""
+        if name in self.places:
+            slot = self.slots[name]
+            return self.state_words[self.places[name] :][: slot.size], slot
+        for i, slot in enumerate(self.program.parameters):
+            if slot.name == name:
+                return self.parameter_words[i : i + 1], slot
         known = [s.name for s in (*self.program.slots, *self.program.parameters)]
         raise KeyError(f"no state, memory or parameter {name!r}; there are {', '.join(known)}")
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The present value of a state, memory, accumulator or parameter in every lane."""
-        words, kind = self.words(name)
-        values = words.view(np.float64) if kind == "f" else words.astype(DTYPES[kind])
-        return values[0].copy() if len(values) == 1 else values.copy()
+        """The present value of a state, memory, accumulator or parameter in every lane; of a delay [place, lane]."""
+        words, slot = self.words(name)
+        values = words.view(np.float64) if slot.kind == "f" else words.astype(DTYPES[slot.kind])
+        return values[0].copy() if slot.size == 1 else values.copy()
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Set a state, memory or parameter between two calls of advance, for all lanes or one value per lane."""
-        words, kind = self.words(name)
-        for lane in range(self.lanes):
-            words[:, lane] = encode(kind, self.share_of(name, value, lane), name)
+        """Set what can be read so between two calls of advance: a number for all lanes, or one per lane."""
+        words, slot = self.words(name)
+        given = [encode(slot, self.share_of(name, value, lane)) for lane in range(self.lanes)]
+        for lane, word in enumerate(given):
+            words[:, lane] = word
 
     def share_of(self, name: str, x: Any, lane: int) -> Any:
         """One lane's share of a number given once for all or once per lane, or of a list of arrays."""
+        if np.ndim(x) == 2 and name in self.slots and np.shape(x) == (self.slots[name].size, self.lanes):
+            return np.asarray(x)[:, lane]
         if name in self.program.arrays:
             return x[lane] if isinstance(x, list | tuple) and not np.isscalar(x[0]) and len(x) == self.lanes else x
         if isinstance(x, list | tuple | np.ndarray) and np.ndim(x):
@@ -169,9 +175,7 @@ class Run:
         while (steps is None or taken < steps) and self.running and not self.stop_word[0]:
             left = self.chunk if steps is None else min(self.chunk, steps - taken)
             begin = time.perf_counter()
-            with undisturbed():
-                done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
-                self.steps_taken += done
+            done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
             spent = time.perf_counter() - begin
             taken += done
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
@@ -197,33 +201,42 @@ class Run:
 
     def native_steps(self, steps: int) -> int:
         """One call of the machine code."""
-        self.control[0] = steps
-        self.native(self.control)
-        for name, buffer in self.buffers.items():
-            counts = self.state_words[self.places[f"{name}.rows"]]
-            for lane in np.flatnonzero(counts):
-                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
-            counts[:] = 0
-        return int(self.control[0])
+        with undisturbed():
+            self.control[0] = steps
+            self.native(self.control)
+            for name, buffer in self.buffers.items():
+                counts = self.state_words[self.places[f"{name}.rows"]]
+                for lane in np.flatnonzero(counts):
+                    self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
+                counts[:] = 0
+            done = int(self.control[0])
+            self.steps_taken += done
+        return done
 
     def eager_steps(self, steps: int, expect: int | None) -> int:
-        """The same steps, computed at once in Python."""
-        most = 0
-        with np.errstate(all="ignore"):
-            for lane in range(self.lanes):
-                taken = 0
-                while taken < steps and self["status"][lane] == RUNNING and not self.stop_word[0]:
-                    begin = time.perf_counter()
-                    self.eager_step(lane)
-                    taken += 1
-                    if self.asked:
-                        announce(time.perf_counter() - begin, self.lanes, expect)
-                        self.asked = False
-                most = max(most, taken)
-        return most
+        """The same steps, computed at once in Python, all lanes together."""
+        taken, begin = 0, time.perf_counter()
+        while taken < steps and self.running and not self.stop_word[0]:
+            with np.errstate(all="ignore"):
+                made = {i: self.eager_step(i) for i, status in enumerate(self["status"]) if status == RUNNING}
+            with undisturbed():
+                for lane, (rec, words) in made.items():
+                    for name, word in words.items():
+                        self.state_words[self.places[name], lane] = word
+                    for stream, row in rec.rows if words["status"] <= DONE else ():
+                        self.collected[stream][lane].append(np.array([row]))
+                taken += 1
+                self.steps_taken += 1
+            spent = time.perf_counter() - begin
+            if self.asked:
+                announce(spent / self.lanes, self.lanes, expect)
+                self.asked = False
+            if spent > CHUNK_SECONDS:
+                break
+        return taken
 
-    def eager_step(self, lane: int) -> EagerRecorder:
-        """One step of one lane in Python; gives the recorder for a look at what happened."""
+    def eager_step(self, lane: int) -> tuple[EagerRecorder, dict[str, np.int64]]:
+        """One step of one lane in Python, not yet taken: what happened in it, and the words of the next state."""
         program = self.program
         kinds = {s.name: s.kind for s in program.slots}
         index = {s.name: i for i, s in enumerate(program.parameters)}
@@ -235,65 +248,69 @@ class Run:
                 word, kind = self.state_words[self.places[name], lane], kinds[name]
             return word.view(np.float64) if kind == "f" else word
 
-        rings = {
-            s.name: self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64)
-            for s in program.slots
-            if s.size > 1
-        }
-        arrays = {n: a[:, lane] for n, a in self.arrays.items()}
-        rec = EagerRecorder(known, arrays | rings, program.record)
-        rec.streams = dict(program.streams)
+        arrays = {("parameter", n): a[:, lane] for n, a in self.arrays.items()}
+        for s in program.slots:
+            if s.size > 1:
+                arrays["ring", s.name] = self.state_words[self.places[s.name] :][: s.size, lane].view(np.float64)
+        rec = EagerRecorder(known, arrays, program.record)
+        rec.streams, rec.both = dict(program.streams), program.both
         rec.cells = {c.name: c for c in program.slots if c.name not in program.state and c.size == 1}
         ends = run_text(rec, program)
-        numbers = {n: x.number if hasattr(x, "number") else x for n, x in ends.items()}
-        for name, number in numbers.items():
-            self.state_words[self.places[name], lane] = word_of(kinds[name], number)
-        if numbers["status"] <= DONE:
-            for stream, row in rec.rows:
-                self.collected[stream][lane].append(np.array([row]))
-        return rec
+        return rec, {n: word_of(kinds[n], x.number if hasattr(x, "number") else x) for n, x in ends.items()}
 
     def explain(self, lane: int = 0) -> str:
         """Why a lane has ended, in a sentence; a non-finite step is taken once more to find its first cause."""
         status, detail = int(self["status"][lane]), int(self["detail"][lane])
-        text = f"{STATUS_NAMES[status]} at step {self['step'][lane]}"
-        if STATUS_NAMES[status] != "non-finite":
+        text = f"{self.status[lane]} at step {self['step'][lane]}"
+        if status != NON_FINITE:
             return text if not detail else f"{text} ({detail})"
-        again = Run(self.program, eager=True)
-        again.state_words[:, 0], again.parameter_words[:, 0] = (
-            self.state_words[:, lane],
-            self.parameter_words[:, lane],
-        )
-        again.arrays = {n: a[:, lane : lane + 1].copy() for n, a in self.arrays.items()}
-        again.state_words[self.places["status"], 0] = RUNNING
-        with np.errstate(all="ignore"):
-            cause = again.eager_step(0).first_bad
-        return f"{text}: {self.program.slots[detail].name!r} is not finite" + (f"; first {cause}" if cause else "")
+        text += f": {self.program.slots[detail].name!r} is not finite"
+        try:
+            again = Run(self.program, eager=True)
+            again.state_words[:, 0] = self.state_words[:, lane]
+            again.parameter_words[:, 0] = self.parameter_words[:, lane]
+            again.arrays = {n: a[:, lane : lane + 1].copy() for n, a in self.arrays.items()}
+            again.state_words[self.places["status"], 0] = RUNNING
+            with np.errstate(all="ignore"):
+                cause = again.eager_step(0)[0].first_bad
+        except Exception as error:  # the text is anybody's, and its numbers are bad
+            return f"{text}; taken once more in Python the step raises {type(error).__name__}: {error}"
+        return text + (f"; first {cause}" if cause else "")
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back until state and rows agree again; a chunk lasts about 50 ms."""
-    if threading.current_thread() is not threading.main_thread():
+    """Hold Ctrl-C back until state and rows agree again: for a chunk of about 50 ms, or while a step is committed."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
         return
     caught: list[Any] = []
-    handler = signal.signal(signal.SIGINT, lambda *what: caught.append(what))
+    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        if caught and callable(handler):
+        if caught:
             handler(*caught[0])
 
 
-def encode(kind: str, x: Any, name: str) -> np.int64:
-    """A number that somebody gave as the 64-bit word of its kind."""
-    if not isinstance(x, int | float | np.number | np.bool_) or x != x:
+def encode(slot: Cell, x: Any) -> Any:
+    """What somebody gave as the 64-bit word of its kind, or as the words of a delay."""
+    name, x = slot.name, x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
+    if isinstance(x, list | tuple | np.ndarray) and slot.size > 1 and np.shape(x) == (slot.size,):
+        return [encode(slot, one) for one in x]
+    number = isinstance(x, int | float | np.integer | np.floating | np.bool_)
+    if not number or (x != x and slot.checked and slot.size == 1):  # what is not checked in a step may hold NaN
         raise ValueError(f"{name!r} must be a number, got {x!r}")
-    if kind == "i" and x != int(x):
+    if slot.kind == "i" and not -(2**63) <= x < 2**63:
+        raise ValueError(f"{name!r} is a 64-bit integer, from -2**63 to 2**63 - 1, got {x!r}")
+    if slot.kind == "i" and x != int(x):
         raise ValueError(f"{name!r} is a whole number, got {x!r}; declare it as a float in trace to give it fractions")
-    return word_of(kind, x)
+    try:
+        return word_of(slot.kind, x)
+    except OverflowError:
+        raise ValueError(f"{name!r} is too large for a float, got {x!r}") from None
 
 
 def word_of(kind: str, x: Any) -> np.int64:
@@ -319,7 +336,9 @@ def contents(name: str, array: Any, given: Any) -> np.ndarray:
             raise ValueError(f"parameter {name!r} was traced as {array!r}; got {given!r}: trace again")
         return given.data
     data = np.asarray(given)
-    if array.kind == "i" and not np.array_equal(data, np.asarray(data, np.int64)):
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"parameter {name!r} must be an array of 64-bit numbers, got {given!r}")
+    if array.kind == "i" and not np.array_equal(data, data.astype(np.int64)):
         raise ValueError(
             f"parameter {name!r} holds whole numbers; declare it with floats in trace to give it fractions"
         )

@@ -9,14 +9,14 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    ".values": "TraceError Value sqrt floor where bits from_bits number integer",
+    ".values": "TraceError Value sqrt floor where bits from_bits number",
     ".text": "branch loop subroutine memory emit stop whole shared_max "
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
     ".derivatives": "derivative",
     ".program": "Program trace",
     ".machine": "assembly",
     ".native": "Native",
-    "..numerics.choice": "minimum maximum sign modulo",
+    "..numerics.choice": "integer minimum maximum sign modulo",
     "..numerics.functions": "sin cos sincos tan asin acos atan atan2 hypot exp log tanh pow power",
     "..numerics.linalg": "Factor Pair dot linear_solve",
     "..numerics.newton": "solve",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from .recorder import Block, Construct, outer_values
@@ -16,8 +17,15 @@ FLAT = frozenset(["floor", "round", "lt", "le", "eq", "ne", "and", "or", "xor", 
 
 
 def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]:
-    """The matrix of derivatives of the outputs (rows) with respect to the inputs, taken as independent."""
-    known: dict[int, Tangent] = {x.serial: {j: 1.0} for j, x in enumerate(inputs) if isinstance(x, Value)}
+    """The matrix of derivatives of the outputs (rows) with respect to the inputs, taken as independent.
+
+    An input given twice has two equal columns; -y as an input stands for y, with the sign changed.
+    """
+    known: dict[int, Tangent] = {}
+    for j, x in enumerate(inputs):
+        if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
+            base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
+            known.setdefault(base.serial, {})[j] = sign
     rows = tangents(outputs, known, len(inputs))
     return [[row.get(j, 0.0) for j in range(len(inputs))] for row in rows]
 
@@ -44,8 +52,8 @@ def tangents(outputs: Sequence[Any], known: dict[int, Tangent], width: int) -> l
 
 def sources(v: Value) -> list[Any]:
     """What a value's derivative may depend on."""
-    if v.rule is not None:
-        return [] if v.rule[0] in RULES and v.rule[0] != "choice" else list(v.rule[1])
+    if v.rule is not None and v.op != "fselect":
+        return [] if v.rule[0] in RULES else list(v.rule[1])
     if v.op != "out":
         return [] if v.op in FLAT else list(v.args)
     made = v.args[0]
@@ -70,7 +78,7 @@ def tangent(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
     def of(x: Any) -> Tangent:
         return known.get(x.serial, {}) if isinstance(x, Value) else {}
 
-    if v.rule is not None:
+    if v.rule is not None and v.op != "fselect":
         if v.rule[0] in RULES:
             return RULES[v.rule[0]](v, known, width)
         if not any(of(a) for a in v.rule[1]):
@@ -85,21 +93,17 @@ def tangent(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
         return combine((b, of(a)), (a, of(b)))
     if v.op == "div":
         return {j: d / b for j, d in combine((1.0, of(a)), (-v, of(b))).items()}
-    if v.op == "neg":
-        return combine((-1.0, of(a)))
-    if v.op == "copy":
-        return of(a)
+    if v.op in ("neg", "copy"):
+        return combine((-1.0 if v.op == "neg" else 1.0, of(a)))
     if v.op == "sqrt":
         return combine((0.5 / v, of(a)))
     if v.op == "abs":
         return combine((where(a < 0, -1.0, 1.0), of(a)))
     if v.op == "fselect":
         first, second = of(b), of(v.args[2])
-        both = sorted({*first, *second})
-        return {j: where(a, first.get(j, 0.0), second.get(j, 0.0)) for j in both}
-    if v.op == "loop":
-        raise TraceError(f"{here()}: {NO_LOOP}")
-    raise TraceError(f"{here()}: {v.op} has no derivative")
+        pick = where if v.rule is None else partial(recorder().choice, "f")  # a branch does not fold equal tangents
+        return {j: pick(a, first.get(j, 0.0), second.get(j, 0.0)) for j in sorted({*first, *second})}
+    raise TraceError(f"{here()}: {NO_LOOP if v.op == 'loop' else v.op + ' has no derivative'}")
 
 
 def through_construct(made: Construct, reach: dict[int, Value], known: dict[int, Tangent], width: int) -> None:
@@ -121,7 +125,8 @@ def through_construct(made: Construct, reach: dict[int, Value], known: dict[int,
         found = tangents([ends[v.args[1]] for v in wanted], dict(known), width)
         return [t.get(j, 0.0) for t in found for j in range(width)]
 
-    flat = rec.branch(made.reads[0], *(lambda b=b: side(b) for b in made.blocks))
+    rec.both.add(made.blocks[0].source)
+    flat = rec.branch(made.reads[0], *(lambda b=b: side(b) for b in made.blocks), made.blocks[0].source)
     for place, v in enumerate(wanted):
         row = enumerate(flat[place * width : (place + 1) * width])
         known[v.serial] = {j: d for j, d in row if not nothing(d)}
@@ -131,14 +136,3 @@ def nothing(d: Value) -> bool:
     """True for a branch result that is zero on both sides."""
     ends = d.args[1:] if d.op == "fselect" else [b.ends[d.args[1]] for b in d.args[0].blocks]
     return all(not isinstance(e, Value) and e == 0 for e in ends)
-
-
-def through_choice(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
-    """A branch whose sides need no code: choose between the tangents, without folding equal ones."""
-    mask, *ends = v.rule[1]
-    first, second = (known.get(x.serial, {}) if isinstance(x, Value) else {} for x in ends)
-    both = sorted({*first, *second})
-    return {j: recorder().choice("f", mask, first.get(j, 0.0), second.get(j, 0.0)) for j in both}
-
-
-RULES["choice"] = through_choice

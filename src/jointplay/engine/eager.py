@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Recorder, key_of, sequence
+from .recorder import Array, Recorder, code_of, key_of, sequence
 from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 
 
 class EagerRecorder(Recorder):
     """A recorder whose values know their numbers: branches choose, loops run, rows are written."""
 
-    def __init__(self, numbers: Callable[[str, str], Any], arrays: dict[str, np.ndarray], record: Any) -> None:
+    def __init__(self, numbers: Callable[[str, str], Any], arrays: dict[Any, np.ndarray], record: Any) -> None:
         super().__init__(record)
-        self.numbers, self.arrays = numbers, arrays
+        self.numbers, self.arrays = numbers, arrays  # arrays by where they are and their name
         self.rows: list[tuple[str, list[float]]] = []
         self.first_bad = ""
+        self.aside = False  # in a side that is not taken: no rows, no stores, and its values have level 2
 
     def input(self, where: str, name: str, kind: str) -> Value:
         """A named number, known."""
@@ -32,34 +35,64 @@ class EagerRecorder(Recorder):
         key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
         if key in self.step.memo:
             return self.step.memo[key]
-        value = self.new(op, args, kind)
+        value = self.new(op, args, kind, max([1 + self.aside, *(a.level for a in args if isinstance(a, Value))]))
         value.rule = rule
         if op in OPERATIONS or rule:  # a loop and a subroutine have formals of their own, even of equal numbers
             self.step.memo[key] = value
         given = [a.number if isinstance(a, Value) else a for a in args]
         if op in OPERATIONS:
             value.number = compute(op, given)
-            if kind == "f" and not self.first_bad and not np.isfinite(value.number) and np.isfinite(given).all():
+            bad = kind == "f" and not np.isfinite(value.number) and np.isfinite(given).all()
+            if bad and not self.first_bad and value.level < 2:
                 self.first_bad = f"{op} gives {value.number} in {here()}"
         elif op == "load":
             array = given[0]
-            value.number = (array.data if array.where == "constant" else self.arrays[array.name])[int(given[1])]
+            data = array.data if array.where == "constant" else self.arrays[array.where, array.name]
+            value.number = data[int(given[1])]
         else:  # copy, loop and shared_max pass their argument on
             value.number = given[0]
         value.number = DTYPES[kind](value.number)
         return value
 
-    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
-        """The side that the mask chooses."""
-        values, shape = sequence(then() if mask.number else other())
-        return shape([self.opaque(x, kind_of(x)) for x in values])
+    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any], source: Any = None) -> Any:
+        """The side that the mask chooses; a derivative must know what the other one depends on."""
+        if code_of(then) not in self.both:
+            values, shape = sequence(then() if mask.number else other())
+            return shape([self.opaque(x, kind_of(x)) for x in values])
+        before, found = self.step.cells, []
+        for text, taken in ((then, mask.number), (other, not mask.number)):
+            self.step.cells = dict(before)
+            with nullcontext() if taken else self.beside():
+                found.append((*sequence(text()), self.step.cells))
+        (a, shape, first), (b, _, second) = found
+        self.step.cells = before
+        for cell in [self.cells[n] for n in {**first, **second}]:
+            x, y = (cells[cell.name] if cell.name in cells else self.read(cell) for cells in (first, second))
+            before[cell.name] = x if x is y else self.choice(cell.kind, mask, x, y)
+        kinds = [kind_of(x) for x in a]
+        rows = zip(kinds, self.settle(a, kinds, ""), self.settle(b, kinds, ""), strict=True)
+        return shape([self.choice(k, mask, x, y) for k, x, y in rows])
+
+    def choice(self, kind: str, mask: Any, a: Any, b: Any) -> Value:
+        """What a branch gives, whatever the side not taken holds."""
+        value = super().choice(kind, mask, a, b)
+        value.level = max(1 + self.aside, mask.level)
+        return value
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Run a side that is not taken, leaving nothing behind but its values."""
+        memo, aside = self.step.memo, self.aside
+        self.step.memo, self.aside = ChainMap({}, memo), True  # type: ignore[assignment]
+        yield
+        self.step.memo, self.aside = memo, aside
 
     def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
         """The rounds of a loop, one after the other."""
         values, shape = sequence(carry)
         kinds = [kind_of(x) for x in values]
         again: Any = True
-        for _ in range(at_most):
+        for _ in range(1 if self.aside else at_most):
             values = [self.opaque(x, k) for x, k in zip(values, kinds, strict=True)]
             results, again = body(*values)
             values, _ = sequence(results)
@@ -80,8 +113,10 @@ class EagerRecorder(Recorder):
 
     def append(self, stream: str, values: list[Any]) -> None:
         """Keep a row until the step is committed."""
-        self.rows.append((stream, [float(as_float(v)) for v in values]))
+        if not self.aside:
+            self.rows.append((stream, [float(as_float(v)) for v in values]))
 
     def store(self, array: Array, index: Any, value: Any) -> None:
         """Write one element of a ring buffer."""
-        self.arrays[array.name][int(index)] = float(value)
+        if not self.aside:
+            self.arrays[array.where, array.name][int(index)] = float(value)

@@ -128,7 +128,7 @@ class Assembler:
             return self.load(*v.args)
         if v.op == "shared_max":
             return self.shared_max(self.names[v.args[0].serial])
-        if self.fma and v.op in ("add", "sub"):
+        if self.fma and v.op in ("add", "sub") and not (v.op == "sub" and v.args[0] is v.args[1]):  # x - x is 0
             for place, x in enumerate(v.args):
                 if isinstance(x, Value) and x.op == "mul":
                     return self.fused(v, x, place)
@@ -146,12 +146,14 @@ class Assembler:
         return self.say(f"call {self.F} @llvm.fma.{self.suffix}({self.F} {a}, {self.F} {b}, {self.F} {c})")
 
     def shared_max(self, x: str) -> str:
-        """The largest of the running lanes, given to all, if steps are shared."""
+        """The largest of the running lanes, given to all but those with NaN, if steps are shared."""
         if not self.share:
             return x
         least = self.literal(-math.inf, "f")
-        x = self.say(f"select {self.M} {self.active}, {self.F} {x}, {self.F} {least}")
-        return self.splat("f", self.say(f"call double @llvm.vector.reduce.fmaximum.{self.suffix}({self.F} {x})"))
+        known = self.say(f"fcmp ord {self.F} {x}, {x}")
+        counts = self.say(f"select {self.M} {self.both(self.active, known)}, {self.F} {x}, {self.F} {least}")
+        largest = self.say(f"call double @llvm.vector.reduce.fmaximum.{self.suffix}({self.F} {counts})")
+        return self.say(f"select {self.M} {known}, {self.F} {self.splat('f', largest)}, {self.F} {x}")
 
     def element(self, array: Array, index: str, lane: int) -> str:
         """The address of one element of an array in one lane."""
@@ -358,10 +360,8 @@ class Assembler:
 
     def globals(self) -> list[str]:
         """Declarations and constant tables."""
-        t, lines = (
-            self.F,
-            [f"declare {self.F} @llvm.{n}.{self.suffix}({self.F})" for n in ("sqrt", "fabs", "floor", "roundeven")],
-        )
+        t = self.F
+        lines = [f"declare {t} @llvm.{n}.{self.suffix}({t})" for n in ("sqrt", "fabs", "floor", "roundeven")]
         lines.append(f"declare {t} @llvm.fma.{self.suffix}({t}, {t}, {t})")
         if self.share:
             lines.append(f"declare double @llvm.vector.reduce.fmaximum.{self.suffix}({t})")

@@ -10,7 +10,7 @@ import numpy as np
 
 from .recorder import Array, Block, Cell, Recorder
 from .text import DONE, NON_FINITE, branch
-from .values import Value, active, where
+from .values import Value, active, bits, where
 
 BUILT_IN = ("step", "status", "detail")
 
@@ -50,18 +50,18 @@ class Program:
         wrong = [n for n, x in state.items() if n in BUILT_IN or not isinstance(declare(n, x), Cell)]
         if wrong:
             raise ValueError(f"state {wrong[0]!r} must be a number, and not named {', '.join(BUILT_IN)}")
-        self.text, self.record, self.defaults = (
-            text,
-            dict(record),
-            {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in parameters.items()},
-        )
+        self.text, self.record = text, dict(record)
+        self.defaults = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in parameters.items()}
         self.state: dict[str, Cell] = {n: declare(n, x) for n, x in state.items()}
         self.given = {n: declare(n, x) for n, x in parameters.items()}
         self.parameters = [p for p in self.given.values() if isinstance(p, Cell)]
         self.arrays = {n: p for n, p in self.given.items() if not isinstance(p, Cell)}
         rec = Recorder(self.record)
         ends = run_text(rec, self)
-        self.hoisted, self.body, self.streams = rec.hoisted, rec.step, rec.streams
+        for stream in self.record:
+            if stream not in rec.emitted:
+                raise ValueError(f"record: no stream {stream!r}; the step emits {', '.join(rec.emitted) or 'none'}")
+        self.hoisted, self.body, self.streams, self.both = rec.hoisted, rec.step, rec.streams, rec.both
         self.body.ends = list(ends.values())  # the next values of the slots, ring buffers left out
         known = self.state | rec.cells
         self.slots = [known[n] for n in ends] + list(rec.rings.values())
@@ -187,7 +187,8 @@ def listing(program: Program) -> str:
     routines: dict[int, str] = {}
 
     def show(xs: Any) -> str:
-        return " ".join(f"{x.kind}{x.serial}" if isinstance(x, Value) else repr(x) for x in xs)
+        plain = (f"nan{bits(x):x}" if isinstance(x, float) and x != x else x for x in xs)  # NaNs differ in bits
+        return " ".join(f"{x.kind}{x.serial}" if isinstance(x, Value) else repr(x) for x in plain)
 
     def write(block: Block, indent: str) -> None:
         for item in block.code:
@@ -207,9 +208,9 @@ def listing(program: Program) -> str:
                 write(inner, indent + "    ")
         lines.append(f"{indent}end {show(block.ends)}")
 
-    lines.append(" ".join(f"{show([v])}={'.'.join(k)}" for k, v in sorted(program.inputs.items())))
+    lines.append(" ".join(f"{show([v])}={k!r}" for k, v in sorted(program.inputs.items())))
     write(program.hoisted, "")
     write(program.body, "  ")
-    lines += [f"{s.name} {s.kind} {s.size}" for s in [*program.slots, *program.parameters]]
+    lines += [f"{s.name!r} {s.kind} {s.size}" for s in [*program.slots, *program.parameters]]
     lines.append(f"{program.arrays} {program.streams}")
     return "\n".join(lines)

@@ -26,6 +26,7 @@ class Block:
     memo: dict[Any, Any] = field(default_factory=dict)
     cells: dict[str, Any] = field(default_factory=dict)
     carried: dict[str, Any] = field(default_factory=dict)  # loops: cells they touch, as they were before
+    source: Any = None  # sides: the code of the first side's text
 
 
 @dataclass(eq=False)
@@ -95,6 +96,11 @@ def key_of(x: Any) -> Any:
     return (type(x), x, math.copysign(1, x)) if isinstance(x, float) else (type(x), x)
 
 
+def code_of(text: Any) -> Any:
+    """What identifies the text of a side, whenever it is run."""
+    return getattr(text, "__code__", text)
+
+
 def outer_values(block: Block) -> list[Value]:
     """The values of surrounding blocks that a block uses, in the order of their making."""
     inside: set[int] = set()
@@ -131,6 +137,8 @@ class Recorder:
         self.streams: dict[str, tuple[tuple[str, ...], int]] = {}  # name -> columns, rows per step
         self.rings: dict[str, Cell] = {}
         self.routines: dict[Any, tuple[Block, Any]] = {}
+        self.emitted: dict[str, tuple[str, ...]] = {}  # all columns of all streams, recorded or not
+        self.both: set[Any] = set()  # branches, by their source, of which eager runs must know both sides
 
     def new(self, op: str, args: Any, kind: str, level: int = 1, block: Block | None = None) -> Value:
         """A fresh value."""
@@ -165,10 +173,10 @@ class Recorder:
         if op == "mul" and all(isinstance(a, Value) for a in args) and args[0].serial > args[1].serial:
             args.reverse()
         level = max((a.level for a in args if isinstance(a, Value)), default=0)
-        if op == "load" and args[0].where == "ring":
-            level = 1
+        here_only = op == "shared_max" or (op == "load" and args[0].where == "ring")  # it depends on mask or moment
+        level = 1 if here_only else level
         key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
-        for block in self.reachable():
+        for block in [self.block] if here_only else self.reachable():
             if key in block.memo:
                 return block.memo[key]
         home = self.block if level else self.hoisted
@@ -176,14 +184,6 @@ class Recorder:
         value.rule = rule
         home.code.append(value)
         return value
-
-    def shared(self, key: Any, level: int, compute: Callable[[], Any]) -> Any:
-        """What compute() gives, kept under a key for this block and those inside it."""
-        for block in self.reachable():
-            if key in block.memo:
-                return block.memo[key]
-        result = (self.block if level else self.hoisted).memo[key] = compute()
-        return result
 
     def opaque(self, x: Any, kind: str, rule: Any = None) -> Value:
         """A value equal to x that no folding looks into."""
@@ -210,7 +210,8 @@ class Recorder:
 
         def again(item: Construct) -> list[Any]:
             if item.word == "branch":
-                return self.branch(*moved(item.reads), *(lambda b=b: play(b) for b in item.blocks))
+                then, other = (lambda b=b: play(b) for b in item.blocks)
+                return self.branch(moved(item.reads)[0], then, other, item.blocks[0].source)
             if item.word == "call":
                 n, reads = len(item.about.formals), moved(item.reads)
                 if all(a is b for a, b in zip(reads[n:], item.reads[n:], strict=True)):
@@ -243,25 +244,25 @@ class Recorder:
         finally:
             block.open, self.block = False, outer
 
-    def settle(self, values: list[Any], kinds: list[str], complaint: str) -> list[Any]:
-        """Values and constants of the expected kinds, or an error."""
+    def settle(self, values: list[Any], kinds: list[str], complaint: str, strict: bool = False) -> list[Any]:
+        """Values and constants of the expected kinds, or an error; if strict, a plain 2 is no integer."""
         pairs = list(zip(values, kinds, strict=False))
-        if len(values) != len(kinds) or any(isinstance(v, Value) and v.kind != k for v, k in pairs):
-            raise TraceError(f"{here()}: {complaint} (whole(n) makes an integer, number(i) a float)")
+        if len(values) != len(kinds) or any(kind_of(v) != k for v, k in pairs if strict or isinstance(v, Value)):
+            raise TraceError(f"{here()}: {complaint}; write whole(2) for an integer 2, number(i) for a float")
         self.visible(values)
         return [v if isinstance(v, Value) else constant(v, k) for v, k in pairs]
 
-    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any], source: Any = None) -> Any:
         """Record both sides; give the results that each lane needs."""
         sides: list[Block] = []
-        shape, kinds = None, list[str]()
+        shape, kinds, source = None, list[str](), source or code_of(then)
         self.visible([mask])
         for text in (then, other):
             with self.enter("side") as block:
-                block.ends, form = sequence(text())
+                block.source, (block.ends, form) = source, sequence(text())
                 shape, kinds = (shape, kinds) if shape else (form, [kind_of(x) for x in block.ends])
                 complaint = "the sides of a branch return different numbers or kinds of values"
-                block.ends = self.settle(block.ends, kinds, complaint)
+                block.ends = self.settle(block.ends, kinds, complaint, strict=True)
             sides.append(block)
         changed = [self.cells[n] for n in {**sides[0].cells, **sides[1].cells}]
         for block in sides:
@@ -272,6 +273,7 @@ class Recorder:
             outs = made.outs = [self.new("out", (made, i), k) for i, k in enumerate(kinds)]
             self.block.code.append(made)
         else:
+            self.both.add(source)
             rows = zip(kinds, sides[0].ends, sides[1].ends, strict=True)
             outs = [self.choice(k, mask, a, b) for k, a, b in rows]
         wanted = len(outs) - len(changed)
@@ -281,7 +283,7 @@ class Recorder:
 
     def choice(self, kind: str, mask: Any, a: Any, b: Any) -> Value:
         """What a branch gives when neither side has code: as opaque as if it had, also to derivatives."""
-        return self.operation(kind + "select", [mask, a, b], kind, ("choice", (mask, a, b)) if kind == "f" else None)
+        return self.operation(kind + "select", [mask, a, b], kind, ("choice", ()) if kind == "f" else None)
 
     def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
         """Record the body once; give the carry after the last round and whether it wanted more."""
@@ -307,6 +309,8 @@ class Recorder:
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Call a subroutine, tracing it on its first use with such arguments."""
         key = (function, *(a.kind if isinstance(a, Value) else key_of(a) for a in args))
+        if any(type(a).__hash__ is None for a in args):
+            raise TraceError(f"{here()}: a subroutine takes each value as an argument of its own; write f(*xs)")
         if key not in self.routines:
             with self.enter("subroutine") as block:
                 given = [self.new("formal", (), a.kind) if isinstance(a, Value) else a for a in args]
@@ -356,8 +360,11 @@ class Recorder:
         """Append a row to a stream, keeping the columns that are to be recorded."""
         wanted = tuple(self.record.get(stream, columns))
         known, rows = self.streams.get(stream, (wanted, 0))
-        if not set(wanted) <= set(columns) or set(known) != set(wanted):
-            raise ValueError(f"stream {stream!r} has columns {', '.join(columns)}; cannot record {', '.join(wanted)}")
+        before = self.emitted.setdefault(stream, tuple(columns))
+        if not columns or set(before) != set(columns) or not set(wanted) <= set(columns):
+            first, now, kept = (", ".join(names) or "none" for names in (before, columns, wanted))
+            remedy = "every row needs these columns, and at least one"
+            raise ValueError(f"{here()}: stream {stream!r} has columns {first}; {remedy}; got {now}, to record {kept}")
         if wanted:
             self.streams[stream] = (known, rows + self.block.repeats)
             self.append(stream, [columns[c] for c in known])
@@ -373,14 +380,15 @@ class Recorder:
         """The cell of this name, made on its first use."""
         cell = self.cells.setdefault(name, Cell(name, kind, constant(start, kind), checked))
         wanted = (kind, constant(start, kind), checked)
-        if name in self.reserved or (cell.kind, cell.start, cell.checked) != wanted:
-            raise ValueError(f"memory {name!r} is declared twice with other starts, or has the name of a state")
+        if name in {*self.reserved, *self.rings} or (cell.kind, cell.start, cell.checked) != wanted:
+            other = "declared twice with other starts, or has the name of a state or delay"
+            raise ValueError(f"{here()}: memory {name!r} is {other}")
         return cell
 
     def ring(self, name: str, size: int, start: float) -> Array:
         """A ring buffer of the state."""
         if name in self.rings or name in self.cells or name in self.reserved:
-            raise ValueError(f"delay {name!r}: another delay, memory or state has this name")
+            raise ValueError(f"{here()}: delay {name!r}: another delay, memory or state has this name")
         self.rings[name] = Cell(name, "f", float(start), size=size)
         return Array("ring", name, "f", size)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Cell
+from .recorder import Cell
 from .values import TraceError, here, is_value, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
@@ -34,9 +34,7 @@ def pure(text: Any) -> None:
     code: Any = getattr(text, "__code__", None)
     for i in dis.get_instructions(code) if code is not None and code.co_freevars else ():
         if i.opname == "STORE_DEREF" and i.argval in code.co_freevars:
-            raise TraceError(
-                f"{here()}: a side or body assigns to {i.argval!r} outside of it; return the value instead"
-            )
+            raise TraceError(f"{here()}: a side or body assigns to {i.argval!r} outside of it; return the value")
 
 
 def loop(carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
@@ -57,29 +55,14 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
-    """compute(), or what it gave before for the same x in reach of this block."""
-    return recorder().shared((name, x.serial), x.level, compute)
-
-
-def rule(result: Any, name: str, *args: Any) -> Any:
-    """The result, differentiated by the named rule in its arguments instead of by the chain rule."""
-    return recorder().opaque(result, "f", (name, args)) if is_value(result) else result
-
-
 def whole(n: int) -> Any:
     """An integer as a value, to start a counter in a loop or branch."""
     return recorder().opaque(n, "i")
 
 
-def constant_table(data: tuple[int, ...]) -> Array:
-    """A table of integers that is part of the program, read by load(index)."""
-    return Array("constant", "", "i", len(data), tuple(data))
-
-
 def memory(name: str, start: float | int | bool = 0.0) -> Cell:
     """A named number kept from step to step; set its .value anywhere, committed with the step."""
-    kind = "m" if isinstance(start, bool) else "i" if isinstance(start, int) else "f"
+    kind = "m" if isinstance(start, bool | np.bool_) else "i" if isinstance(start, int | np.integer) else "f"
     return recorder().declare(name, start, kind)
 
 
@@ -90,8 +73,9 @@ def emit(stream: str, **columns: Any) -> None:
 
 def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:
     """End this run where the mask holds: DONE keeps the present step, every other status the state before it."""
-    if not is_value(status) and status not in range(1, len(STATUS_NAMES)):
-        raise ValueError(f"stop: status must be one of DONE ... STEP_TOO_SMALL (1 to 6), got {status!r}")
+    if not is_value(status) and (status == NON_FINITE or status not in range(1, len(STATUS_NAMES))):
+        known = "DONE, STOPPED, SINGULAR_PIVOT, SOLVER_FAILED or STEP_TOO_SMALL; the engine itself finds NON_FINITE"
+        raise ValueError(f"{here()}: stop: status must be {known}; got {status!r}")
     code, info = (recorder().cells[n] for n in ("status", "detail"))
     first = when & (code.value == RUNNING)
     info.value = where(first, detail, info.value)
@@ -99,5 +83,6 @@ def stop(when: Any, status: int = DONE, detail: Any = 0) -> None:
 
 
 def shared_max(x: Any) -> Any:
-    """The largest x of all running lanes if the run shares its steps, else x itself."""
-    return recorder().operation("shared_max", [x], "f") if is_value(x) else x
+    """The largest x of all lanes that run here if the run shares its steps, else x itself; NaN stays with its lane."""
+    rec = recorder()  # lanes end from step to step: what depends on the step counter is never hoisted
+    return rec.operation("shared_max", [x, rec.input("state", "step", "i")], "f") if is_value(x) else x

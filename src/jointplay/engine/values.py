@@ -200,6 +200,12 @@ def _operator(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 def apply(symbol: str, a: Any, b: Any) -> Any:
     """Record the operator `symbol` in the spelling of its operands' kind."""
+    if symbol not in SPELLING:
+        from . import modulo, pow
+
+        if symbol == "//":
+            raise TraceError(f"{here()}: there is no `//`; write floor(x / y), with x = number(i) for an integer")
+        return pow(a, b) if symbol == "**" else modulo(a, b)
     kind = kind_of(a, b)
     if kind == "m" and symbol in ("==", "!="):
         return operate("xor", operate("xor", a, b), symbol == "==")
@@ -239,6 +245,9 @@ class Value:
     __xor__, __rxor__ = _operator("^")
     __lshift__, __rlshift__ = _operator("<<")
     __rshift__, __rrshift__ = _operator(">>")
+    __pow__, __rpow__ = _operator("**")
+    __mod__, __rmod__ = _operator("%")
+    __floordiv__, __rfloordiv__ = _operator("//")
 
     def __neg__(self) -> Any:
         return operate("neg", self) if self.kind == "f" else apply("-", 0, self)
@@ -257,20 +266,9 @@ class Value:
             raise TraceError(f"{here()}: round() gives whole numbers here; write round(x * 100) / 100")
         return operate("round", self)
 
-    def __pow__(self, exponent: Any) -> Any:
-        from . import pow
-
-        return pow(self, exponent)
-
-    def __rpow__(self, base: Any) -> Any:
-        from . import pow
-
-        return pow(base, self)
-
-    def __mod__(self, other: Any) -> Any:
-        from . import modulo
-
-        return modulo(self, other)
+    def __format__(self, spec: str) -> str:
+        remedy = "print it in an eager run, or emit() it"
+        return format(self._known("a format", remedy), spec) if spec else repr(self)
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.kind}{self.serial}>" if self.number is None else repr(self.number)
@@ -331,17 +329,12 @@ def from_bits(i: Any) -> Any:
     return operate("from_bits", i)
 
 
-_MAGIC = 1.5 * 2.0**52
+MAGIC = 1.5 * 2.0**52
 
 
 def number(i: Any) -> Any:
     """An integer as a float, exact for |i| < 2**51."""
-    return operate("sub", from_bits(operate("iadd", i, bits(_MAGIC))), _MAGIC)
-
-
-def integer(x: Any) -> Any:
-    """A float that holds a whole number as an integer, exact for |x| < 2**51."""
-    return operate("isub", bits(operate("add", x, _MAGIC)), bits(_MAGIC))
+    return operate("sub", from_bits(operate("iadd", i, bits(MAGIC))), MAGIC)
 
 
 def as_float(x: Any) -> Any:

@@ -1,15 +1,20 @@
-"""The smaller, the larger, the sign: choices that pass NaN on."""
+"""Whole numbers; the smaller, the larger, the sign: choices that pass NaN on."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..engine.values import floor, integer, is_value, kind_of, number, recorder, where
+from ..engine.values import MAGIC, bits, floor, is_value, kind_of, number, operate, recorder, where
 
 
 def is_known(x: Any) -> bool:
     """True for a plain number that is not NaN."""
     return not is_value(x) and x == x
+
+
+def integer(x: Any) -> Any:
+    """A float that holds a whole number as an integer, exact for |x| < 2**51."""
+    return operate("isub", bits(operate("add", x, MAGIC)), bits(MAGIC))
 
 
 def minimum(a: Any, b: Any) -> Any:
@@ -28,8 +33,12 @@ def sign(x: Any) -> Any:
 
 
 def modulo(x: Any, y: Any) -> Any:
-    """The rest of x after division by y, with the sign of y: wraps an angle, counts a step in its cycle."""
+    """The rest of x after division by y, zero or with the sign of y: wraps an angle, counts a step in its cycle.
+
+    Like Python's it may round to y itself.  Integers must lie below 2**51.
+    """
     if kind_of(x, y) == "i":
         return x - integer(floor(number(x) / number(y))) * y
     x = recorder().opaque(x, "f") if is_value(x) else x  # a product must be rounded before it is divided
-    return x - floor(x / y) * y
+    rest = x - floor(x / y) * y  # the quotient may have been rounded up to a whole number
+    return rest + where((rest != 0) & ((rest < 0) != (y < 0)), y, 0.0)

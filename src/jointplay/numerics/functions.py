@@ -10,9 +10,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..engine.derivatives import PARTIALS
-from ..engine.text import branch, constant_table, rule, shared, subroutine
+from ..engine.recorder import Array
+from ..engine.text import branch, subroutine
 from ..engine.values import bits, floor, from_bits, is_value, recorder, sqrt, where
+
+
+def _integers(data: Any) -> Array:
+    """A table of integers that is part of the program, read by load(index)."""
+    return Array("constant", "", "i", len(data), tuple(data))
+
 
 # fmt: off
 INF, NAN = math.inf, math.nan
@@ -45,7 +54,7 @@ LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # exact products 
 TURN = int("28be60db9391054a7f09d5f47d4d377036d8a5664f10e4107f9458eaf7aef1586dc91b8e909374b801924bba827464873"
            "f877ac72c4a69cfba208d7d4baed1213a671c09ad17df904e64758e60d4ce7d272117e2ef7e4a0ec7fe25fff7816603fbcbc4"
            "62d6829b47db4d9fb3c9f2c26dd3d18fd9a797fa8b5d49eeb1faf97c5ecf41ce7de294a4ba9afed7ec47e3574215", 16)
-TURNS = constant_table(tuple(((TURN >> 2171 - 4 * i) + 2**63) % 2**64 - 2**63 for i in range(256, 543)))
+TURNS = _integers([((TURN >> 2171 - 4 * i) + 2**63) % 2**64 - 2**63 for i in range(256, 543)])
 
 # For the logarithm in 64 intervals from 0.754 to 1.508: n / 256 is the reciprocal of about the middle, of 1
 # itself in the interval around it; ln(256 / n) is first a multiple of 2**-120, then a high and a low float.
@@ -54,7 +63,7 @@ LOG_N = [round(256 / from_bits(LOG_FIRST + (2 * j + 1 << 45))) for j in range(64
 LOG_LN = [sum(((256 - n)**i << 121) // (i * (256 + n)**i) for i in range(1, 60, 2)) for n in LOG_N]
 LOG_ROWS = [(n / 256, (x + 2**77 >> 78) / 2.0**42, ((x + 2**77) % 2**78 - 2**77) / 2.0**120)
             for n, x in zip(LOG_N, LOG_LN, strict=True)]
-LOG_TABLES = [constant_table(tuple(map(bits, column))) for column in zip(*LOG_ROWS, strict=True)]
+LOG_TABLES = [_integers([*map(bits, column)]) for column in zip(*LOG_ROWS, strict=True)]
 
 # Constant exponents whose powers stay within 2 ulp without a logarithm; -0 and -inf go by sqrt.
 PRODUCTS: dict[float, Callable[[Any], Any]] = {
@@ -70,15 +79,30 @@ def _elementary(reference: Callable[..., float], partials: Callable[..., Any]) -
 
     def decorate(compute: Callable[..., Any]) -> Callable[..., Any]:
         def function(*args: Any) -> Any:
-            if any(map(is_value, args)):
-                whole = (recorder().opaque(a, "f") if is_value(a) else a for a in args)  # no fma reaches into them
-                return rule(compute(*whole), compute.__name__, *args)
-            return float(reference(*args))
+            rec, name = recorder() if any(map(is_value, args)) else None, compute.__name__
+            if rec is not None:
+                result = compute(*(rec.opaque(a, "f") if is_value(a) else a for a in args))  # no fma reaches into them
+                return rec.opaque(result, "f", (name, args)) if is_value(result) else result
+            try:
+                return float(reference(*args))
+            except (ValueError, OverflowError):  # numpy gives infinity or NaN where Python's functions raise
+                with np.errstate(all="ignore"):
+                    return float(getattr(np, name)(*map(float, args)))
 
         PARTIALS[compute.__name__] = partials
         return functools.update_wrapper(function, compute)
 
     return decorate
+
+
+def _shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
+    """compute(), or what it gave before for the same x in reach of the present block."""
+    rec, key = recorder(), (name, x.serial)
+    for block in rec.reachable():
+        if key in block.memo:
+            return block.memo[key]
+    result = (rec.block if x.level else rec.hoisted).memo[key] = compute()
+    return result
 
 
 def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
@@ -136,7 +160,7 @@ def _circular(x: Any) -> Any:
 
 def _turned(x: Any, ahead: bool) -> Any:
     """Sine of x, or of x and a quarter turn more."""
-    (*_, s), (*_, c), count = shared("circular", x, lambda: _circular(x))
+    (*_, s), (*_, c), count = _shared("circular", x, lambda: _circular(x))
     even = (count & 1) == 0
     value, half_turns = (where(even, c, s), count + 1) if ahead else (where(even, s, c), count)
     return where((half_turns & 2) == 0, value, -value)
@@ -162,7 +186,7 @@ def sincos(x: Any) -> tuple[Any, Any]:
 @_elementary(math.tan, lambda x: (1.0 + tan(x) * tan(x),))
 def tan(x: Any) -> Any:
     """Tangent of any finite angle in radians; at most 1.4 ulp."""
-    (y, a, s), (w, b, c), count = shared("circular", x, lambda: _circular(x))
+    (y, a, s), (w, b, c), count = _shared("circular", x, lambda: _circular(x))
     even = (count & 1) == 0
     s_low, c_low = a - (y - s), (c - w) - b  # what s and c have too much
     d = where(even, c, s)

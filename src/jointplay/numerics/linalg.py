@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.values import is_value, sqrt, where
+from ..engine.values import here, is_value, sqrt, where
 from .choice import minimum
 
 Matrix = list[list[Any]]
@@ -55,7 +55,9 @@ class Factor:
         self.pivot: Any = 1.0
         for k in range(self.done):
             if is_zero(work[k][k]):
-                raise ValueError(f"row {self.order[k]} has a structural zero pivot; keep it or reorder the system")
+                raise ValueError(
+                    f"{here()}: row {self.order[k]} has a structural zero pivot; keep it or reorder the system"
+                )
             self.pivot = minimum(self.pivot, abs(work[k][k]) / grown[k])
             self.inverse[k] = 1 / work[k][k]
             for i in range(k + 1, self.size):
@@ -83,7 +85,7 @@ class Factor:
     def solve(self, b: Sequence[Any], kept: Sequence[Any] = ()) -> list[Any]:
         """The solution for a right-hand side, given the unknowns of the kept rows."""
         if len(kept) != self.size - self.done:
-            raise ValueError(f"solve needs the {self.size - self.done} kept unknowns, got {len(kept)}")
+            raise ValueError(f"{here()}: solve needs the {self.size - self.done} kept unknowns, got {len(kept)}")
         y = self.reduce(b)
         y[self.done :] = kept
         for i in reversed(range(self.done)):
@@ -99,6 +101,8 @@ class Factor:
 def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
     """Solution of a small dense system by elimination with row pivoting."""
     n = len(rhs)
+    if [len(row) for row in matrix] != [n] * n:
+        raise ValueError(f"{here()}: linear_solve needs as many rows and columns as right-hand sides, here {n}")
     rows = [[*row, b] for row, b in zip(matrix, rhs, strict=True)]
     for k in range(n):
         for i in range(k + 1, n):
@@ -109,7 +113,7 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
             rows[k] = [where(swap, b, a) for a, b in pairs]
             rows[i] = [where(swap, a, b) for a, b in pairs]
         if is_zero(rows[k][k]):
-            raise ValueError(f"column {k} of the linear system is zero: it has no unique solution")
+            raise ValueError(f"{here()}: column {k} of the linear system is zero: it has no unique solution")
         for i in range(k + 1, n):
             factor = rows[i][k] / rows[k][k]
             rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]

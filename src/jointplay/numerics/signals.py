@@ -40,7 +40,7 @@ def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: flo
     """
     if not is_value(steps) and not 0 <= steps <= at_most:
         raise ValueError(f"delay {name!r}: {steps!r} steps are not between 0 and at_most = {at_most}")
-    size = 1 << int(at_most).bit_length()
+    size = max(2, 1 << int(at_most).bit_length())
     if is_value(steps):
         steps = where(steps > at_most, at_most, steps)
     ring = recorder().ring(name, size, start)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..engine.recorder import Array
 from ..engine.text import whole
-from ..engine.values import floor, integer, where
+from ..engine.values import floor, where
+from .choice import integer
 
 ENDS = ("clamped", "held", "periodic")
 _ROW = 5  # knot, then the coefficients of 1, d, d^2, d^3 with d = x - knot
