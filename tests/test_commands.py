@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 
 import pytest
@@ -339,6 +338,8 @@ BAD = {
         ["run", "swing.yaml", "--plot", "made/up.png"],
         "--plot made/up.png: the directory 'made' does .*",
     ),
+    "unknown study": (["reproduce", "grigori"], "no study 'grigori'; did you mean 'grigore'[?]"),
+    "no such study": (["reproduce", "newton", "--json"], "no study 'newton'; known: grigore.*"),
     "new over a file": (["new", "swing"], "new swing: swing.yaml is already there; choose another name, or --force .*"),
     "new in no directory": (["new", "made/press"], "new made/press.yaml: the directory 'made' does not exist; .*"),
     "new without a name": (["new", ""], "new '': must be a name such as press, for the file press.yaml"),
@@ -412,44 +413,19 @@ def test_check_prints_the_matrix(capsys):
     assert ["J1.x", "1", ".", "0.5"] in lines and ["J1.y", ".", "1", "0"] in lines
 
 
-RECORDS = [
-    {
-        **{"study": "grigore", "item": "figure 5", "case": {"clearances": [0.003, 0.003], "friction": 0.1}},
-        **{"quantity": "largest force", "unit": "N", "paper": 1.31, "reference": None, "computed": 1.3125},
-        "verdict": "differs by 0.2 %",
-    },
-    {
-        **{"study": "grigore", "item": "figure 6", "case": {}, "quantity": "rows", "unit": "", "paper": None},
-        **{"reference": 12, "computed": [12, 3], "verdict": "not computable because the paper gives no lengths"},
-    },
-]
-
-
-@pytest.fixture
-def studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One study of two records."""
-    papers = types.SimpleNamespace(STUDIES={"grigore": lambda: RECORDS})
-    monkeypatch.setitem(sys.modules, "jointplay.papers", papers)
-
-
-def test_reproduce_prints_a_table(studies, capsys):
+def test_reproduce_prints_a_table(capsys):
     assert main(["reproduce", "grigore"]) == 0
-    head, first, second = (re.split("  +", line) for line in capsys.readouterr().out.splitlines())
-    assert head == ["item", "case", "quantity", "paper", "reference", "computed", "verdict"]
-    case = "clearances [0.003, 0.003], friction 0.1"
-    assert first == ["figure 5", case, "largest force (N)", "1.31", "-", "1.3125", "differs by 0.2 %"]
-    assert second[-4:] == ["-", "12", "[12, 3]", RECORDS[1]["verdict"]]
+    told = capsys.readouterr()
+    assert told.out.count("verdict") > 5 and "computed" in told.out and told.err == ""
 
 
-def test_reproduce_prints_json_and_nothing_else(studies, capsys):
+def test_reproduce_prints_json_and_nothing_else(capsys):
     assert main(["reproduce", "grigore", "--json"]) == 0
     told = capsys.readouterr()
-    assert json.loads(told.out) == RECORDS and told.err == ""
-
-
-def test_reproduce_knows_its_studies(studies, capsys):
-    assert main(["reproduce", "grigori"]) == 2
-    assert capsys.readouterr() == ("", "jointplay: no study 'grigori'; did you mean 'grigore'?\n")
+    records = json.loads(told.out)
+    keys = ["study", "item", "case", "quantity", "unit", "paper", "reference", "computed", "verdict"]
+    assert records and all(list(record) == keys and record["study"] == "grigore" for record in records)
+    assert told.err == ""
 
 
 def test_schema_is_json(capsys):

@@ -6,9 +6,7 @@ import argparse
 import json
 import os
 import re
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from . import DONE, computing, inputs
 from .tables import columns
@@ -34,30 +32,15 @@ def check(arguments: argparse.Namespace) -> int:
 
 def reproduce(arguments: argparse.Namespace) -> None:
     """Print the records of a study: what the paper says, what we compute, and the verdict."""
+    from jointplay import papers
     from jointplay.model.parts import suggestion
 
-    studies = import_module("jointplay.papers").STUDIES
-    if arguments.study not in studies:
-        raise ValueError(f"no study {arguments.study!r}{suggestion(arguments.study, studies)}")
+    if arguments.study not in papers.STUDIES:
+        raise ValueError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
     with computing():
-        records = list(studies[arguments.study]())
-    if arguments.json:
-        print(json.dumps(records, indent=2, allow_nan=False))
-        return
-    lines = [("item", "case", "quantity", "paper", "reference", "computed", "verdict")]
-    for record in records:
-        case = ", ".join(f"{key} {_shown(value)}" for key, value in (record["case"] or {}).items())
-        quantity = record["quantity"] + (f" ({record['unit']})" if record["unit"] else "")
-        numbers = (_shown(record[key]) for key in ("paper", "reference", "computed"))
-        lines.append((record["item"], case, quantity, *numbers, record["verdict"]))
-    print(columns(lines))
-
-
-def _shown(value: Any) -> str:
-    """A number, text or list of a record, on one line."""
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_shown, value)) + "]"
-    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+        records = list(papers.STUDIES[arguments.study].records())
+        listed = [record.as_dict() for record in records]
+        print(json.dumps(listed, indent=2, allow_nan=False) if arguments.json else papers.table(records))
 
 
 def schema(arguments: argparse.Namespace) -> None:
