@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "build" / "validation.jsonl"
 REPORT = ROOT / "docs" / "validation.md"
 COLUMNS = ("item", "quantity", "unit", "ours", "reference", "relative difference", "verdict")
+STUDY = ("item", "case", "quantity", "unit", "paper", "reference", "computed", "verdict")
+KINDS = ("reproduces", "differs", "not computable", "no value")  # how verdicts begin
 HEAD = """\
 # What is validated
 
@@ -40,15 +42,55 @@ def row(record: dict[str, Any]) -> tuple[str, ...]:
     return tuple(cells[column].replace("|", "\\|") for column in COLUMNS)
 
 
+def shown(value: Any) -> str:
+    """A value of a study on one line: ten significant digits as printed by others, rounding errors as 0."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shown(x)}" for key, x in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
+    return (
+        ""
+        if value is None
+        else f"{0.0 if abs(value) < 1e-12 else value:.10g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def study_row(record: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of one record of a study, in the order of STUDY; what is computed to nine digits."""
+    rounded = {**record, "computed": digits(record["computed"])}
+    return tuple(shown(rounded[column]).replace("|", "\\|") for column in STUDY)
+
+
+def digits(value: Any) -> Any:
+    """Numbers with nine significant digits: later ones may vary with the machine."""
+    if isinstance(value, list):
+        return [digits(x) for x in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def lines(rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table, its head first."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], ("---",) * len(rows[0]), *rows[1:]))
+
+
 def report(records: list[dict[str, Any]]) -> str:
-    """The whole text of docs/validation.md."""
+    """The whole text of docs/validation.md: the comparisons sorted, then the literature studies in their order."""
     if not records:
         return f"{HEAD}\nNothing has been validated yet.\n"
-    verdicts = Counter(record["verdict"] for record in records)
-    summary = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in sorted(verdicts))
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *sorted(row(record) for record in records)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
-    return f"{HEAD}\nComparisons: {summary}.\n\n{table}\n"
+    plain = [record for record in records if not record.get("study")]
+    text = HEAD
+    if plain:
+        verdicts = Counter(record["verdict"] for record in plain)
+        summary = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in sorted(verdicts))
+        text += f"\nComparisons: {summary}.\n\n{lines([COLUMNS, *sorted(row(record) for record in plain)])}\n"
+    for study in sorted({record["study"] for record in records if record.get("study")}):
+        mine = [record for record in records if record.get("study") == study]
+        kinds = Counter(next(kind for kind in KINDS if record["verdict"].startswith(kind)) for record in mine)
+        summary = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+        text += f"\n## Study {study}\n\nItems: {summary}.\n\n{lines([STUDY, *map(study_row, mine)])}\n"
+    return text
 
 
 def main() -> None:

@@ -70,12 +70,14 @@ class _Search:
         if self.loose:
             tight = System(self.system.mechanism.with_({f"{name}.clearance": 0.0 for name in self.loose}))
             for e in equilibria(tight, count // 2, self.t):
-                angles = dict(zip(bodies, e.q[2::3], strict=True))
-                force = dict(zip(tight.rows, e.multipliers, strict=True))
-                leans = {name: np.arctan2(force[f"{name}.y"], force[f"{name}.x"]) for name in self.loose}
-                for ways in itertools.product((0.0, np.pi), repeat=len(leans)):
-                    turned = {name: lean + way for (name, lean), way in zip(leans.items(), ways, strict=True)}
-                    yield guess(self.system, angles, turned)
+                rows, B = tight.rows, tight.evaluate(e.q, t=self.t).B
+                for ways in itertools.product((-1, 1), repeat=len(self.loose)):
+                    lean = np.zeros(len(rows))
+                    for (name, joint), way in zip(self.loose.items(), ways, strict=True):
+                        both = [rows.index(f"{name}.{axis}") for axis in "xy"]
+                        lean[both] = way * joint.clearance * e.multipliers[both]
+                        lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
+                    yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
         angles = dict(zip(bodies, self.first[2::3], strict=True))
         for _ in range(count - 1):
