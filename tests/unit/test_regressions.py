@@ -514,9 +514,9 @@ def test_ctrl_c_does_not_wait_for_a_chunk_of_eager_steps():
     made = trace(step, {"x": 0.0})
     pause = 0.02
     run = Run(made, lanes=4, eager=True)
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     begin = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         run.advance(10**6)
     assert time.perf_counter() - begin < 1.0
     steps = run["step"].tolist()

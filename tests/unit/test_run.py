@@ -221,8 +221,8 @@ def test_ctrl_c_loses_and_repeats_nothing(program, eager):
     run = Run(program, lanes=4, eager=eager)
     for _ in range(12 if eager else 40):
         timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         try:
+            timer.start()  # inside: on a busy machine it may ring before the next line
             while True:
                 run.advance(20_000)
         except KeyboardInterrupt:

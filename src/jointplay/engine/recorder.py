@@ -98,7 +98,7 @@ def key_of(x: Any) -> Any:
 
 def code_of(text: Any) -> Any:
     """What identifies the text of a side, whenever it is run."""
-    return getattr(text, "__code__", text)
+    return getattr(getattr(text, "func", text), "__code__", text)
 
 
 def outer_values(block: Block) -> list[Value]:
