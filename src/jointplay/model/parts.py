@@ -8,7 +8,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
@@ -142,9 +142,16 @@ class Quantity:
     """Annotation of a number: its dimension and bounds.  It takes numbers in SI units and unit strings."""
 
     def __init__(
-        self, dimension: Dimension, *, above: float | None = None, at_least: float | None = None, zero: bool = True
+        self,
+        dimension: Dimension,
+        *,
+        above: float | None = None,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        zero: bool = True,
     ) -> None:
         self.dimension, self.above, self.at_least, self.zero = dimension, above, at_least, zero
+        self.at_most = at_most
 
     def wanted(self) -> Dimension | None:
         """The dimension, where it is known."""
@@ -175,6 +182,8 @@ class Quantity:
             refuse(f"must be > {self.above:g}, got {shown}")
         if self.at_least is not None and not number >= self.at_least:
             refuse(f"must be >= {self.at_least:g}, got {shown}")
+        if self.at_most is not None and not number <= self.at_most:
+            refuse(f"must be <= {self.at_most:g}, got {shown}")
         if not self.zero and number == 0:
             refuse(f"must not be 0, got {shown}")
         return number
@@ -183,11 +192,17 @@ class Quantity:
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> Any:
+        return self.as_schema()
+
+    def as_schema(self) -> dict[str, Any]:
+        """The number in a JSON schema, plain or with its unit."""
         number: dict[str, Any] = {"type": "number"}
         if self.above is not None:
             number["exclusiveMinimum"] = self.above
         if self.at_least is not None:
             number["minimum"] = self.at_least
+        if self.at_most is not None:
+            number["maximum"] = self.at_most
         text = {"type": "string", "pattern": r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"}
         return {"anyOf": [number, text], "description": self.describe()}
 
@@ -242,7 +257,7 @@ class Several:
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> Any:
         size = {"minItems": len(self.names) or self.least} | ({"maxItems": len(self.names)} if self.names else {})
-        return {"type": "array", "items": self.of(0).__get_pydantic_json_schema__(schema, handler), **size}
+        return {"type": "array", "items": self.of(0).as_schema(), **size}
 
 
 class OneOf:
@@ -252,7 +267,7 @@ class OneOf:
         self.what, self.dimension = what, dimension
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
-        classes: dict[str, Any] = {c.model_fields["kind"].default: c for c in source.__args__}
+        classes: dict[str, Any] = {c.model_fields["kind"].default: c for c in get_args(source) or (source,)}
 
         def pick(raw: Any) -> Any:
             if isinstance(raw, tuple(classes.values())):
@@ -303,6 +318,7 @@ class Part(BaseModel, metaclass=_Direct):
     """A frozen part of a mechanism: equal if its numbers are equal, never changed in place."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    also: ClassVar[tuple[str, ...]] = ()  # keys that a part reads and keeps in other fields
 
     @classmethod
     def _title(cls) -> Path:
@@ -315,6 +331,7 @@ class Part(BaseModel, metaclass=_Direct):
         if isinstance(raw, Mapping):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             unknown = [key for key in raw if key not in known]
+            known += cls.also
             refuse_all([((str(key),), f"unknown key{suggestion(key, known)}") for key in unknown])
         return raw
 
