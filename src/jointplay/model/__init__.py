@@ -16,11 +16,13 @@ _ROOMS = {
     ".motions": "Constant ConstantSpeed Sine Polynomial Cycloidal Table Sum Function "
     "constant constant_speed sine polynomial cycloidal table total",
     ".forces": "AngleDrive RateDrive PositionDrive XDrive YDrive Force Torque Motor Spring Torsion",
+    ".fits": "Fit FitError parse_fit",
     ".mechanism": "Mechanism owner",
+    ".checks": "implausible",
     ".files": "load loads save dumps schema FORMAT_VERSION",
     ".units": "Dimension UnitError parse_quantity parse_unit",
 }
-_MODULES = ["bodies", "files", "forces", "joints", "library", "mechanism", "motions", "units"]
+_MODULES = ["bodies", "files", "fits", "forces", "joints", "library", "mechanism", "motions", "units"]
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted([*_HOME, *_MODULES])
 __dir__ = __all__.copy

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from .bodies import Body, Ground, bar
+from .clearances import Rigid
 from .forces import AngleDrive, Motor, XDrive, YDrive
 from .joints import Prismatic, Revolute, Slot
 from .mechanism import Mechanism
@@ -190,28 +191,36 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0, angles: Sequenc
 _AKHADKAR = "Akhadkar, Acary, Brogliato, Multibody System Dynamics 38 (2016) 101-136, "
 
 
-def crank_rocker_2016() -> Mechanism:
-    """The crank-rocker of Akhadkar et al. 2016, Table 1, closed exactly from its crank angle of 1.571 rad."""
-    return four_bar(
-        (1.0, 4.0, 2.5, 3.0),
-        (1.0, 1.0, 1.0),
-        (0.0833, 1.33, 0.521),
-        1.571,
-        name="crank-rocker",
-        source=_AKHADKAR + "Table 1",
-    )
+def crank_rocker_2016(
+    clearance2: float = 0.0, clearance3: float = 0.0, friction: float = 0.1, restitution: float = 0.0
+) -> Mechanism:
+    """The crank-rocker of Akhadkar et al. 2016, Table 1, closed exactly from its crank angle of 1.571 rad.
+
+    Clearances (m) at J2 and J3 have rigid contact with this friction and restitution; the journals of 60 mm radius
+    are on the later links and start in the middle of their bearings.
+    """
+    lengths, inertias = (1.0, 4.0, 2.5, 3.0), (0.0833, 1.33, 0.521)
+    ideal = four_bar(lengths, (1.0, 1.0, 1.0), inertias, 1.571, name="crank-rocker", source=_AKHADKAR + "Table 1")
+    return _akhadkar(ideal, clearance2, clearance3, Rigid(friction=friction, restitution=restitution))
 
 
-def crank_crank_2016() -> Mechanism:
-    """The crank-crank of Akhadkar et al. 2016, Table 3, closed exactly from its crank angle of 1.658 rad."""
-    return four_bar(
-        (1.2, 1.2, 1.2, 1.0),
-        (1.0, 1.0, 1.0),
-        (0.12, 0.12, 0.12),
-        1.658,
-        name="crank-crank",
-        source=_AKHADKAR + "Table 3",
-    )
+def crank_crank_2016(
+    clearance2: float = 0.0, clearance3: float = 0.0, friction: float = 0.1, restitution: float = 0.0
+) -> Mechanism:
+    """The crank-crank of Akhadkar et al. 2016, Table 3, closed exactly from its crank angle of 1.658 rad.
+
+    Clearances (m) at J2 and J3 are as in `crank_rocker_2016`.
+    """
+    lengths, inertias = (1.2, 1.2, 1.2, 1.0), (0.12, 0.12, 0.12)
+    ideal = four_bar(lengths, (1.0, 1.0, 1.0), inertias, 1.658, name="crank-crank", source=_AKHADKAR + "Table 3")
+    return _akhadkar(ideal, clearance2, clearance3, Rigid(friction=friction, restitution=restitution))
+
+
+def _akhadkar(ideal: Mechanism, clearance2: float, clearance3: float, contact: Rigid) -> Mechanism:
+    for joint, clearance in (("J2", clearance2), ("J3", clearance3)):
+        held = contact if clearance else None
+        ideal = ideal.loosen(joint, clearance, bearing="first", contact=held, journal_radius=0.06)
+    return ideal
 
 
 _GRIGORE = "Grigore, Jderu, Enachescu, Matrix of Constraints for the Motion of the Planar Kinematic Chains, "
@@ -282,17 +291,24 @@ def grigore_figure_6(clearance: float = 1e-3, angle: float = math.pi / 3) -> Mec
     )
 
 
-def wu_2017(speeds: tuple[float, float] = (math.radians(30), math.radians(50)), base: float = 0.15) -> Mechanism:
-    """Two driven links, a bar and a slider on it: Wu, Marghitu, Zhao 2017, with an ideal prismatic pair P.
+def wu_2017(
+    speeds: tuple[float, float] = (math.radians(30), math.radians(50)),
+    base: float = 0.15,
+    clearance: float = 0.0,
+    contact: Rigid | None = None,
+) -> Mechanism:
+    """Two driven links, a bar and a slider on it: Wu, Marghitu, Zhao 2017.
 
-    speeds (rad/s) of links 1 and 2; base: AC (m), which the paper does not give.  Inertias as printed.
+    speeds (rad/s) of links 1 and 2; base: AC (m), which the paper does not give.  Inertias as printed.  A clearance
+    (m, half of the play across) opens the prismatic pair P: the slider's bore of 60 mm on the bar of 8 mm radius
+    (assumed), with rigid contact, without friction unless said otherwise.
     """
     alpha, beta = math.radians(110), math.radians(60)
     b, d = 0.25 * cmath.exp(1j * alpha), base + 0.32 * cmath.exp(1j * beta)
     turn = _angle(b, d)
     return Mechanism(
         name="two-driving-links",
-        source="Wu, Marghitu, Zhao, Nonlinear Dynamics Response of a Planar Mechanism ... (2017), Table 1; AC assumed",
+        source="Wu, Marghitu, Zhao, Nonlinear Dynamics Response ... (2017), Table 1; AC and bar radius assumed",
         ground=Ground(points={"A": (0.0, 0.0), "C": (base, 0.0)}),
         bodies={
             "link1": bar(0.25, 0.392, 0.00817),
@@ -305,7 +321,15 @@ def wu_2017(speeds: tuple[float, float] = (math.radians(30), math.radians(50)), 
             "B": Revolute(between=("link1.end", "link3.start")),
             "C": Revolute(between=("ground.C", "link2.start")),
             "D": Revolute(between=("link2.end", "slider.D")),
-            "P": Prismatic(between=("link3.start", "slider.D"), axis=(1.0, 0.0)),
+            "P": Prismatic(
+                between=("link3.start", "slider.D"),
+                axis=(1.0, 0.0),
+                clearance=clearance,
+                length=0.06,
+                radius=0.008,
+                bearing="second",
+                contact=contact or Rigid(),
+            ),
         },
         drives={
             "alpha": AngleDrive(of="link1", motion=constant_speed(speeds[0], alpha)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from .bodies import Body, Ground
 from .clearances import Following, Rigid
 from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
-from .joints import Gear, Joint, Prismatic, Revolute, Slot
+from .joints import Gear, Joint, Openable, Prismatic, Revolute, Slot, Stoppable, play
 from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
 from .parts import suggestion as close
 from .units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
@@ -133,10 +133,21 @@ class Mechanism(Part):
     def _joints(self, *kinds: type) -> set[str]:
         return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
 
-    def loose(self, kind: type) -> dict[str, Revolute]:
+    @overload
+    def loose(self, kind: type[Following]) -> dict[str, Revolute]: ...
+
+    @overload
+    def loose(self, kind: type[Rigid]) -> dict[str, Openable]: ...
+
+    def loose(self, kind: type) -> Mapping[str, Openable]:
         """The joints with play whose contact is of this kind (Following, Rigid)."""
-        opened = {n: j for n, j in self.joints.items() if isinstance(j, Revolute) and j.clearance > 0}
+        opened = {n: j for n, j in self.joints.items() if isinstance(j, Openable) and play(j) > 0}
         return {name: joint for name, joint in opened.items() if isinstance(joint.contact, kind)}
+
+    def stopped(self) -> dict[str, Stoppable]:
+        """The joints with a lower or upper stop."""
+        able = {name: joint for name, joint in self.joints.items() if isinstance(joint, Stoppable)}
+        return {name: joint for name, joint in able.items() if joint.lower is not None or joint.upper is not None}
 
     def numbers(self) -> Iterator[tuple[str, Path, float]]:
         """Every number with its address, the keys that lead to it, and its value."""
@@ -170,8 +181,17 @@ class Mechanism(Part):
 
     def _find(self, address: str) -> tuple[Path, float]:
         if address not in self._index:
+            if self._unset(address):
+                text = "is not given, so there is no number to change; give it first, with replace or loosen"
+                raise ModelError(Problem((address,), text))
             raise ModelError(Problem((address,), f"no such address{close(address, self._index)}"))
         return self._index[address]
+
+    def _unset(self, address: str) -> bool:
+        name, _, key = address.partition(".")
+        element = next((getattr(self, section)[name] for section in SECTIONS if name in getattr(self, section)), None)
+        holders = (element, getattr(element, "contact", None))
+        return any((key, None) in dict(part.given()).items() for part in holders if isinstance(part, Part))
 
     def with_(self, changes: Mapping[str, float | str]) -> Mechanism:
         """A copy with other numbers at these addresses; unit strings such as "3 mm" are read.
@@ -209,19 +229,40 @@ class Mechanism(Part):
     def loosen(
         self,
         joint: str,
-        clearance: float | str,
+        clearance: float | str | None = None,
         bearing: Literal["first", "second"] | None = None,
-        contact: Following | Rigid | None = None,
+        contact: Following | Rigid | Mapping[str, Any] | None = None,
+        **fields: Any,
     ) -> Mechanism:
-        """A copy with a radial clearance (m) in a revolute joint; the bearing is on the first or second body."""
+        """A copy with a clearance (m; of a gear the play in rad) in a joint, and other fields of the joint changed.
+
+        Instead of the clearance there may be what the joint takes in its place, such as fit="20 H7/g6".
+
+        >>> from jointplay.model import library
+        >>> library.four_bar().loosen("J2", "1 mm", journal_radius="10 mm").value("J2.clearance")
+        0.001
+        """
         if joint not in self.joints:
             raise ModelError(Problem(("joints", joint), f"no such joint{close(joint, self.joints)}"))
         held = self.joints[joint]
-        if not isinstance(held, Revolute):
-            raise ModelError(Problem(("joints", joint), f"only a revolute joint can be loosened, got a {held.kind}"))
-        data = {**held.plain(), "clearance": clearance, "bearing": bearing or held.bearing}
-        data |= {"contact": contact or held.contact}
-        return self.replace(joints={**self.joints, joint: data})
+        if not isinstance(held, Openable):
+            text = f"a {held.kind} joint cannot be loosened; revolute, prismatic, slot and gear joints can"
+            raise ModelError(Problem(("joints", joint), text))
+        size = "play" if isinstance(held, Gear) else "clearance"
+        named = {size: clearance, "bearing": bearing, "contact": contact}
+        named = {key: value for key, value in named.items() if value is not None}
+        problems = [(key, "is given twice; keep one") for key in fields if key in named]
+        problems += [(key, "cannot be changed here; use replace") for key in fields if key in ("kind", "between")]
+        data, others = held.plain(), [key for key in fields if key in held.also]
+        if others and not isinstance(held, Gear):  # another way to say the size replaces what is held
+            del data[size]
+            if others != ["bearing_radius"] or data[held.inner] == 0:
+                del data[held.inner]
+        elif size not in {**named, **fields}:
+            problems.append((size, "is missing; how loose is the joint to be?"))
+        if problems:
+            raise ModelError(*(Problem(("joints", joint, key), text) for key, text in problems))
+        return self.replace(joints={**self.joints, joint: {**data, **named, **fields}})
 
 
 def owner(reference: str) -> str:
