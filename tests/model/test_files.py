@@ -266,11 +266,47 @@ simple = st.one_of(
 any_motion = simple | st.lists(simple, min_size=1, max_size=3).map(lambda terms: model.Sum(terms=terms))
 
 
+share = st.floats(0, 1)
+size = st.just(0.0) | positive
+
+
+@st.composite
+def stops(draw):
+    """None, one or two stops in order, and their restitution."""
+    lower, upper = sorted(draw(st.lists(numbers, min_size=2, max_size=2, unique=True)))
+    held = draw(st.sampled_from([{}, {"lower": lower}, {"upper": upper}, {"lower": lower, "upper": upper}]))
+    return {**held, "stop_restitution": draw(share)}
+
+
+@st.composite
+def rigid_contacts(draw):
+    friction = draw(size)
+    more = draw(st.none() | st.floats(friction, 1e200))
+    return model.Rigid(restitution=draw(share), friction=friction, static_friction=more)
+
+
+@st.composite
+def loose_joints(draw, pin, eye, bodies):
+    """A joint that can have play, with anything that may be said about it."""
+    kind = draw(st.sampled_from(["revolute", "prismatic", "slot", "gear"]))
+    fields = {"kind": kind, "between": (pin, eye), "contact": draw(rigid_contacts())}
+    if kind == "gear":
+        return {**fields, "between": bodies, "ratio": draw(positive), "offset": draw(numbers), "play": draw(size)}
+    fields |= {"clearance": draw(size), **draw(stops())}
+    if kind == "slot":
+        return fields | {"pin_radius": draw(size), "axis": draw(vectors.filter(any))}
+    fields |= {"bearing": draw(st.sampled_from(["first", "second"]))}
+    if kind == "prismatic":
+        return fields | {"length": draw(positive), "radius": draw(size), "angle": draw(numbers)}
+    fields |= draw(st.sampled_from([{}, {"contact": model.Following(on_loss="continue")}]))
+    return fields | {"journal_radius": draw(size)}
+
+
 @st.composite
 def mechanisms(draw):
-    used = [n for n in draw(st.lists(names, min_size=5, max_size=5, unique=True))]
+    used = [n for n in draw(st.lists(names, min_size=6, max_size=6, unique=True))]
     used = [f"{n}{i}" for i, n in enumerate(used)]  # not a reserved word
-    a, b, joint, drive, force = used
+    a, b, joint, loose, drive, force = used
     return Mechanism(
         name=draw(st.text(max_size=20).filter(str.isprintable)),
         source=draw(st.text(max_size=20).filter(str.isprintable)),
@@ -282,7 +318,10 @@ def mechanisms(draw):
                 mass=draw(positive), inertia=draw(positive), centre=draw(vectors), points={"p": draw(vectors)}
             ),
         },
-        joints={joint: model.Revolute(between=("ground.O", f"{a}.end"), clearance=draw(positive))},
+        joints={
+            joint: model.Revolute(between=("ground.O", f"{a}.end"), clearance=draw(positive)),
+            loose: draw(loose_joints(f"{a}.start", f"{b}.p", (a, b))),
+        },
         drives={drive: model.AngleDrive(of=joint, motion=draw(any_motion))},
         forces={force: model.Force(at=f"{b}.p", x=draw(any_motion), y=draw(any_motion))},
         start={f"{a}.rate": draw(numbers), b: draw(numbers)},
@@ -346,6 +385,17 @@ keys = st.sampled_from(
         "kind",
         "of",
         "motion",
+        "between",
+        "clearance",
+        "journal_radius",
+        "bearing_radius",
+        "journal_diameter",
+        "bearing_diameter",
+        "fit",
+        "at",
+        "contact",
+        "lower",
+        "upper",
     ]
 )
 tree = st.recursive(
@@ -354,10 +404,21 @@ tree = st.recursive(
     | st.floats()
     | st.integers()
     | st.text(max_size=5)
-    | st.sampled_from(["revolute", "sine", "1 kg"]),
+    | st.sampled_from(["revolute", "prismatic", "rigid", "sine", "1 kg", "1 mm", "20 H7/g6"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys | st.text(max_size=4), inner, max_size=4),
     max_leaves=12,
 )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(["revolute", "prismatic", "slot", "gear"]), st.dictionaries(keys, tree, max_size=6))
+def test_any_joint(kind, fields):
+    """A joint with anything in it, inside a mechanism that is otherwise sound."""
+    between = {"between": ["crank", "rod"] if kind == "gear" else ["crank.end", "rod.start"]}
+    data = {**yaml.safe_load(TEXT), "drives": {}, "joints": {"J": {**between, **fields, "kind": kind}}}
+    only_our_error(yaml.safe_dump(data))
+    with contextlib.suppress(ModelError):
+        Mechanism(**{key: value for key, value in data.items() if key != "format_version"})
 
 
 @settings(max_examples=300, deadline=None)
@@ -387,4 +448,14 @@ def test_schema_is_complete():
     assert body["properties"]["mass"]["anyOf"][0] == {"type": "number", "exclusiveMinimum": 0}
     assert body["properties"]["mass"]["anyOf"][1]["type"] == "string"
     assert body["additionalProperties"] is False
-    assert made["$defs"]["Revolute"]["required"] == ["kind", "between"]
+    joint = made["$defs"]["Revolute"]
+    assert joint["required"] == ["kind", "between"]
+    assert set(joint["properties"]) == {*model.Revolute.model_fields, *model.Revolute.also}
+    assert joint["dependentRequired"]["bearing_radius"] == ["journal_radius"]
+    assert {"not": {"required": ["clearance", "fit"]}} in joint["allOf"]
+    assert re.search(joint["properties"]["fit"]["pattern"], "20 H7/g6")
+    assert made["$defs"]["Prismatic"]["properties"]["contact"]["anyOf"] == [{"$ref": "#/$defs/Rigid"}]
+    restitution = made["$defs"]["Rigid"]["properties"]["restitution"]
+    assert restitution["anyOf"][0] == {"type": "number", "minimum": 0, "maximum": 1}
+    assert {"lower", "upper", "stop_restitution", "fit"} <= set(made["$defs"]["Slot"]["properties"])
+    assert {"play", "contact"} <= set(made["$defs"]["Gear"]["properties"])

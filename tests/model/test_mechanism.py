@@ -24,11 +24,23 @@ def everything() -> Mechanism:
         bodies={"a": bar(1, 1), "b": bar(2, 1, 0.5, (0.5, 0.1), {"eye": (1, 1)}), "c": model.Body(mass=1, inertia=0)},
         joints={
             "J1": model.Revolute(between=("ground.O", "a.start"), clearance=1e-3, bearing="second"),
-            "J2": model.Prismatic(between=("ground.P", "c.centre"), axis=(1, 2), angle=0.3),
+            "J2": model.Prismatic(
+                **{"between": ("ground.P", "c.centre"), "axis": (1, 2), "angle": 0.3, "clearance": 1e-4, "length": 0.1},
+                **{"radius": 0.01, "contact": model.Rigid(friction=0.1), "lower": -1, "upper": 1},
+            ),
             "J3": model.Weld(between=("a.end", "b.start"), angle=0.2),
-            "J4": model.Slot(between=("a.start", "b.eye"), axis=(0, 1)),
+            "J4": model.Slot(between=("a.start", "b.eye"), axis=(0, 1), clearance=1e-4, pin_radius=0.01, upper=1),
             "J5": model.Rod(between=("a.end", "c.centre"), length=3),
-            "J6": model.Gear(between=("a", "b"), ratio=-2, offset=0.1),
+            "J6": model.Gear(between=("a", "b"), ratio=-2, offset=0.1, play=0.02),
+            "J7": model.Revolute(
+                **{
+                    "between": ("b.eye", "c.centre"),
+                    "clearance": 2e-3,
+                    "journal_radius": 0.06,
+                    "stop_restitution": 0.5,
+                },
+                contact=model.Rigid(restitution=0.1, friction=0.2, static_friction=0.9),
+            ),
         },
         drives={
             "d1": model.AngleDrive(of="a", motion=model.cycloidal(1.0, 2.0)),
@@ -65,6 +77,9 @@ def test_addresses_of_every_element():
     expected = {"gravity.y": -2, "ground.P.x": 1, "a.length": 1, "a.mass": 1, "a.inertia": 1 / 12, "a.centre.x": 0.5}
     expected |= {"b.centre.y": 0.1, "b.eye.x": 1, "b.inertia": 0.5, "J1.clearance": 1e-3, "J2.axis.y": 2}
     expected |= {"J2.angle": 0.3, "J3.angle": 0.2, "J4.axis.x": 0, "J5.length": 3, "J6.ratio": -2, "J6.offset": 0.1}
+    expected |= {"J2.clearance": 1e-4, "J2.length": 0.1, "J2.radius": 0.01, "J2.friction": 0.1, "J2.lower": -1}
+    expected |= {"J4.pin_radius": 0.01, "J4.upper": 1, "J6.play": 0.02, "J7.journal_radius": 0.06}
+    expected |= {"J7.restitution": 0.1, "J7.friction": 0.2, "J7.static_friction": 0.9, "J7.stop_restitution": 0.5}
     expected |= {"d1.end": 1, "d1.duration": 2, "d2.value": 3, "d3.frequency": 2, "d4.coefficients.1": 1}
     expected |= {"d5.terms.0.amplitude": 1, "d5.terms.1": 3, "f1.x": 5, "f2.torque.speed": 2, "f3.torque": 6}
     expected |= {"f4.free_length": 0.5, "f5.free_angle": 3, "start.a": 0.1, "start.b.x": 0.2, "start.c.y.rate": 0.3}
@@ -198,7 +213,7 @@ def test_bars():
         (lambda: arm().loosen("K", 1), "joints.K: no such joint; known: J"),
         (
             lambda: library.slider_crank().loosen("J4", 1e-3),
-            "joints.J4: only a revolute joint can be loosened, got a prismatic",
+            "joints.J4.length: is missing; with a clearance, give the length of the bore or block in m",
         ),
     ],
 )
