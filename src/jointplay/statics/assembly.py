@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..model.joints import Revolute
 from ..model.mechanism import owner
 from ..system import Equations, System
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
-RETRIES = 24
+RETRIES = 12
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def guess(
             found = False
             for name, joint in mechanism.joints.items():
                 lean = (plays or {}).get(name, down)
-                play = getattr(joint, "clearance", 0.0) * np.array([np.cos(lean), np.sin(lean)])
+                clearance = joint.clearance if isinstance(joint, Revolute) else 0.0
+                play = clearance * np.array([np.cos(lean), np.sin(lean)])
                 pairs = (joint.between, joint.between[::-1]) if joint.kind != "gear" else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):
                     at = place(known)
@@ -166,17 +168,20 @@ def close(
     scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
     labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
 
-    def gaps(here: Equations, at: np.ndarray) -> np.ndarray:
-        return np.concatenate([here.residual[kept], held.rows @ at - held.values])
-
     at = np.array(q, float)
     here = system.evaluate(at, t=t)
+    lengths = np.linalg.norm(np.vstack([here.B[kept], held.rows]) * scale, axis=1)
+    weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
+
+    def gaps(here: Equations, at: np.ndarray) -> np.ndarray:
+        return weights * np.concatenate([here.residual[kept], held.rows @ at - held.values])
+
     gap = gaps(here, at)
     for _ in range(iterations):
-        before = np.abs(gap).max(initial=0.0)
+        before = np.abs(gap / weights).max(initial=0.0)
         if before == 0:
             break
-        matrix = np.vstack([here.B[kept], held.rows]) * scale
+        matrix = weights[:, None] * np.vstack([here.B[kept], held.rows]) * scale
         change = np.linalg.lstsq(matrix, -gap, rcond=RANK)[0]
         change *= min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
         share = 1.0
@@ -186,11 +191,12 @@ def close(
             if np.linalg.norm(rest) < np.linalg.norm(gap) or before <= CLOSED:
                 break
             share /= 2
-        if np.abs(rest).max() >= before:  # a closed one takes one more step, for the last digits
+        if np.linalg.norm(rest) >= np.linalg.norm(gap):  # a closed one takes one more step, for the last digits
             break
         at, here, gap = at + share * change * scale, there, rest
         if before <= CLOSED:
             break
+    gap = gap / weights
     worst = sorted(zip(np.abs(gap), labels, strict=True), reverse=True)
     return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
 
@@ -206,21 +212,20 @@ def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
         if opened:
             raise ValueError(unassembled(system, opened))
         return at
-    first = None
+    refused = ""
     for begin in guesses(system):
         free, opened = close(system, begin, t)
-        first = first or opened
+        how = ""
         if not opened:
-            break
-    else:
-        raise ValueError(unassembled(system, first or {}))
-    held = starts(system, free, t)
-    for place in (begin, free):
-        at, opened = close(system, place, t, held)
-        if not opened:
-            return at
-    given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
-    raise ValueError(unassembled(system, opened, f" with start values {given}"))
+            held = starts(system, free, t)
+            for place in (begin, free):
+                at, opened = close(system, place, t, held)
+                if not opened:
+                    return at
+            given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
+            how = f" with start values {given}"
+        refused = refused or unassembled(system, opened, how)
+    raise ValueError(refused)
 
 
 def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:

@@ -39,14 +39,17 @@ def equilibria(system: System, starts: int = 64, t: float = 0.0) -> tuple[Equili
     """
     search = _Search(system, t)
     found: list[Equilibrium] = []
+    families: set[tuple[int, int, tuple[str, ...]]] = set()
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         at = None if opened else search.rest(q)
-        if at is None:
+        if at is None or any(search.same(at, e.q) for e in found):
             continue
         new = search.describe(search.unwound(at))
-        if not any(search.same(new, old) for old in found):
+        family = search.family(new)
+        if family not in families:
             found.append(new)
+        families |= {family} if family else set()
     order = ("stable", "neutral", "unstable")
     return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
 
@@ -55,7 +58,8 @@ class _Search:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
         mechanism = system.mechanism
-        self.loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Revolute) and j.clearance > 0}
+        joints = mechanism.joints.items()
+        self.loose = {n: j for n, j in joints if isinstance(j, Revolute) and f"{n}.distance" in system.rows}
         self.first = assemble(system, t=t)
         self.degrees = freedom(system, self.first, t).degrees
         rates = rate_rows(system)
@@ -164,16 +168,16 @@ class _Search:
             text = f"rejected: {named}"
         return Equilibrium(q, lam, stability, eigenvalues, tension, not tension, text)
 
-    def same(self, one: Equilibrium, other: Equilibrium) -> bool:
-        """Whether two positions are one: angles modulo 2 pi, or both of one neutral family."""
-        apart = (one.q - other.q) / self.scale
-        apart[2::3] = np.abs((apart[2::3] + np.pi) % (2 * np.pi) - np.pi)
-        if np.abs(apart).max() < SAME and np.abs(self.leans(one.q) - self.leans(other.q)).max(initial=0.0) < 1e-3:
-            return True
-        return self.signature(one) is not None and self.signature(one) == self.signature(other)
+    def same(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two positions are one, angles modulo 2 pi."""
+        apart = (one - other) / self.scale
+        apart[2::3] = (apart[2::3] + np.pi) % (2 * np.pi) - np.pi
+        near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
+        return bool(near and np.abs(apart).max() < SAME)
 
-    def signature(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...]] | None:
-        """What members of a family have in common: how many eigenvalues are negative and zero, and the contacts."""
+    def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...]] | None:
+        """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, and the
+        contacts that pull; None for an equilibrium that stands alone."""
         free, _, lam, _ = self.forces(e.q)
         K, size = self.stiffness(e.q, free, lam)
         values, ways = np.linalg.eigh(K) if len(K) else (np.zeros(0), K)
