@@ -1,5 +1,6 @@
 """The frame of the literature studies, and the study of Grigore et al. where it is quick."""
 
+import doctest
 import json
 import math
 from pathlib import Path
@@ -35,6 +36,11 @@ KEYS = {"study", "item", "case", "quantity", "unit", "paper", "reference", "comp
 )
 def test_verdicts(given, said):
     assert verdict(**given) == said
+
+
+def test_the_examples_in_the_text_are_true():
+    found = doctest.testmod(papers)
+    assert found.attempted > 0 and found.failed == 0
 
 
 def test_a_record_is_plain_data_with_these_keys():

@@ -1,5 +1,7 @@
 """Assembly and degrees of freedom of every library mechanism, and of some that cannot be."""
 
+import doctest
+import importlib
 import math
 import re
 
@@ -14,6 +16,12 @@ DEGREES = {
     "four_bar": 1, "slider_crank": 1, "five_bar": 2, "scotch_yoke": 1, "pendulum": 1, "crank_rocker_2016": 1,
     "crank_crank_2016": 1, "coelho_five_bar": 2,
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["assembly", "check", "cycle", "equilibrium"])
+def test_the_examples_in_the_texts_are_true(module):
+    found = doctest.testmod(importlib.import_module(f"jointplay.statics.{module}"))
+    assert found.attempted > 0 and found.failed == 0
 
 
 @pytest.mark.parametrize("name", sorted(library.MECHANISMS))

@@ -206,6 +206,11 @@ def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
 
     Near q if it is given.  Else from the start values: in the order in which they are written they are held exactly
     while they are independent of the constraints and of those before; the others choose the branch.
+
+    >>> from jointplay.model import library
+    >>> system = System(library.slider_crank().replace(start={"slider.x": 0.35, "crank": 1.0}))
+    >>> float(assemble(system)[system.coordinates.index("slider.x")])
+    0.35
     """
     if q is not None:
         at, opened = close(system, q, t)
@@ -253,7 +258,13 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
 
 
 def freedom(system: System, q: Any, t: float = 0.0) -> Freedom:
-    """Degrees of freedom at an assembled configuration, with the rows that are redundant there."""
+    """Degrees of freedom at an assembled configuration, with the rows that are redundant there.
+
+    >>> from jointplay.model import library
+    >>> system = System(library.five_bar())
+    >>> freedom(system, assemble(system)).degrees
+    2
+    """
     B = system.evaluate(q, t=t).B * sizes(system)
     kept = independent(B)
     redundant = tuple(row for i, row in enumerate(system.rows) if i not in kept)
@@ -282,7 +293,13 @@ def weakest(system: System, B: np.ndarray, which: int = -1) -> str:
 
 
 def start(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy."""
+    """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy.
+
+    >>> from jointplay.model import library
+    >>> q, v = start(System(library.pendulum().with_({"start.bar1.rate": 2.0})))
+    >>> round(float(v[0]), 12)  # the bar hangs, its centre 0.5 m below the pivot
+    1.0
+    """
     q = assemble(system)
     here, given = system.evaluate(q), system.mechanism.start
     scale = sizes(system)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,12 @@ def shown(x: float) -> str:
 
 
 def check(mechanism: Mechanism) -> Check:
-    """Assembles the mechanism, counts its degrees of freedom and looks for doubtful data."""
+    """Assembles the mechanism, counts its degrees of freedom and looks for doubtful data.
+
+    >>> from jointplay.model import library
+    >>> check(library.wu_2017()).warnings[0][:75]
+    'link1.inertia = 0.00817 kg m^2 is 4 times that of a uniform bar about its c'
+    """
     system = System(mechanism)
     q, v = start(system)
     found = freedom(system, q)
@@ -144,8 +150,17 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
             yield f"start {key} = {given:.6g} cannot be held with the values before it; assembled at {at:.6g}"
 
 
-def matrix_text(system: System, q: np.ndarray, t: float = 0.0) -> str:
-    """The matrix of constraints B at q as a table, its zeros as dots."""
+def matrix_text(system: System, q: Any, t: float = 0.0) -> str:
+    """The matrix of constraints B at q as a table, its zeros as dots.
+
+    >>> from jointplay.model import library
+    >>> system = System(library.pendulum())
+    >>> print(matrix_text(system, [0.5, 0.0, 0.0]))
+             bar1
+          x  y  angle
+    J1.x  1  .      .
+    J1.y  .  1   -0.5
+    """
     B = system.evaluate(q, t=t).B
     cells = [["." if x == 0 else "0" if abs(x) < 1e-12 else f"{x:.4g}" for x in row] for row in B]
     parts = [c.partition(".")[2] for c in system.coordinates]

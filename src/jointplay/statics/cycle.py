@@ -157,13 +157,29 @@ def multipliers(states: list[State]) -> np.ndarray:
 
 
 def kinematics(system: System, times: Any) -> xarray.Dataset:
-    """Positions, velocities and accelerations of a fully driven mechanism at the times (s)."""
+    """Positions, velocities and accelerations of a fully driven mechanism at increasing times (s).
+
+    The attribute `change_points` holds the times at which it went straight through a singular position.
+
+    >>> from jointplay.model import library
+    >>> found = kinematics(System(library.scotch_yoke(crank=0.1, speed=2.0)), [0.0, 0.5])
+    >>> found["x_rate"].sel(body="yoke").values.round(6)  # -0.2 sin(2 t)
+    array([ 0.      , -0.168294])
+    """
     path, states = follow(system, times)
     return _dataset(path, states, None)
 
 
 def inverse_dynamics(system: System, times: Any) -> xarray.Dataset:
-    """The motion of a fully driven mechanism with the drive forces and joint reactions that it needs."""
+    """The motion of a fully driven mechanism at increasing times (s) with the drive forces and reactions it needs.
+
+    Rows that are redundant (attribute `redundant`) leave the reactions open: they are those of least multipliers.
+
+    >>> from jointplay.model import library
+    >>> found = inverse_dynamics(System(library.scotch_yoke(crank=0.1, masses=(1.0, 3.0), speed=2.0)), [0.0])
+    >>> found["force_x"].sel(joint="J2").values.round(6)  # on the pin: it pulls the yoke back with m r w^2
+    array([1.2])
+    """
     path, states = follow(system, times)
     return _dataset(path, states, multipliers(states))
 

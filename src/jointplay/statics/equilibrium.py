@@ -36,6 +36,10 @@ def equilibria(system: System, starts: int = 64, t: float = 0.0) -> tuple[Equili
     """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
 
     Of a continuous family of equilibria one is given.
+
+    >>> from jointplay.model import library
+    >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
+    ['stable', 'unstable']
     """
     search = _Search(system, t)
     found: list[Equilibrium] = []
