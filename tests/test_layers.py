@@ -19,7 +19,7 @@ ROOMS: list[set[str]] = [
     {"model"},
     {"physics"},
     {"system"},
-    {"simulate", "statics", "results", "audit"},
+    {"simulate", "simulation", "statics", "results", "audit"},
     {"papers", "analysis", "sweep", "balance"},
     {"cli", "studio", "report", "plots"},
 ]
@@ -103,7 +103,7 @@ def test_imports_go_down(room: str, file: Path):
         ("engine", "jointplay.engine", "import jointplay", False),
         ("engine", "jointplay.engine", "def f():\n    import jointplay.model", False),
         ("system", "jointplay", "from jointplay.laws import friction", True),
-        ("system", "jointplay", "from jointplay.simulate import run", False),
+        ("system", "jointplay", "from jointplay.simulation import run", False),
         ("statics", "jointplay", "from jointplay import results", True),
         ("cli", "jointplay", "from jointplay import __version__", True),
         ("cli", "jointplay", "import numpy", False),

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from .engine.program import trace
-from .engine.text import emit
+from .engine.text import RUNNING, emit
 from .engine.values import Value
 from .model.mechanism import Mechanism
 from .numerics.linalg import dot
 from .physics import dynamics
 from .physics.motions import sampled
 from .run import Run
+
+CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,18 @@ class System:
         self.mechanism, self.notes = sampled(mechanism, until)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.rows: list[str] = []
-        self.entries: list[tuple[str, tuple[int, ...]]] = []  # where the columns of the emitted row belong
+        self.entries: dict[str, tuple[list[int], list[int]]] = {}  # where the columns of the emitted row belong
         self.constants: dict[str, np.ndarray] = {}
         self.parameters = self.numbers()
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
         self.program = trace(self._text, state, {"time": 0.0, **self.parameters})
-        self.run = Run(self.program)
+        self.ready()
 
     def numbers(self) -> dict[str, Any]:
-        """The run-time numbers and tables of every program of this mechanism; a geometry of 0 is structural."""
+        """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
         given = self.mechanism.addresses().items()
-        return {a: x for a, x in given if x != 0 and not a.startswith("start.")} | self.mechanism.tables()
+        used = {a: x for a, x in given if (x != 0 or a.endswith(CONTACT)) and not a.startswith("start.")}
+        return used | self.mechanism.tables()
 
     def equations(self, dropped: Collection[str] = ()) -> Callable[[Any], dynamics.Equations]:
         """What makes the text of the equations from the parameters of a trace; rows to be dropped are left out."""
@@ -81,7 +84,17 @@ class System:
         other = copy.copy(self)
         other.mechanism = self.mechanism.with_(changes)
         other.parameters = other.numbers()
-        return other if other.parameters.keys() == self.parameters.keys() else System(other.mechanism)
+        if other.parameters.keys() != self.parameters.keys():
+            return System(other.mechanism)
+        other.ready()
+        return other
+
+    def ready(self) -> None:
+        """A run of the equations with the present numbers."""
+        self.run = Run(self.program, self.parameters)
+        names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
+        self.slots = [self.run.places[name] for name in names]
+        self.clock = [slot.name for slot in self.program.parameters].index("time")
 
     def _text(self, s: Any, p: Any) -> dict[str, Any]:
         q, v, t = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates], p.time
@@ -101,16 +114,18 @@ class System:
             "reactions": (text.reactions(rows, q, t), (3 * j, m)),
             "energies": ([kinetic, potential, dot(text.applied(q, v, t), v)], (3,)),
         }
-        self.entries, columns = [], {}
+        columns: dict[str, Any] = {}
         for name, (part, shape) in parts.items():  # what varies goes into one row; what is known for good is kept
             self.constants[name] = np.zeros(shape)
-            for place in np.ndindex(shape):
-                x = part[place[0]][place[1]] if len(place) == 2 else part[place[0]]
+            places, numbers = [], []
+            for i, x in enumerate(x for line in part for x in (line if len(shape) == 2 else [line])):
                 if isinstance(x, Value):
-                    columns[f"c{len(self.entries)}"] = x
-                    self.entries.append((name, place))
+                    places.append(i)
+                    numbers.append(len(columns))
+                    columns[f"c{len(columns)}"] = x
                 else:
-                    self.constants[name][place] = x
+                    self.constants[name].flat[i] = x
+            self.entries[name] = (places, numbers)
         emit("equations", **columns)
         return {}
 
@@ -120,13 +135,15 @@ class System:
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
             names = ", ".join(self.coordinates)
             raise ValueError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
-        state = dict(zip(self.coordinates, at, strict=True))
-        state |= {f"{c}.rate": x for c, x in zip(self.coordinates, rates, strict=True)}
-        self.run.start(0, {"time": float(t)} | self.parameters, state)
+        # the words of the run are set directly: reading names and checking numbers would cost more than the equations
+        self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
+        self.run.state_words[self.run.places["status"], 0] = RUNNING
+        self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
+        rows = self.run.collected["equations"][0]
+        rows.clear()
         self.run.advance(1)
         found = {name: array.copy() for name, array in self.constants.items()}
-        values = self.run.rows("equations")
-        for i, (name, place) in enumerate(self.entries):
-            found[name][place] = values[f"c{i}"][0]
+        for name, (places, columns) in self.entries.items():
+            found[name].flat[places] = rows[0][0, columns]
         kinetic, potential, power = found.pop("energies")
         return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)

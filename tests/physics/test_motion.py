@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from jointplay.model import library, loads
 from jointplay.physics.runge_kutta import dense, hermite
 from jointplay.results import audit
-from jointplay.simulate import FixedRungeKutta, RungeKutta, simulate
+from jointplay.simulation import FixedRungeKutta, RungeKutta, simulate
 from jointplay.statics import equilibria
 from jointplay.system import System
 

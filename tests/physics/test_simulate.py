@@ -9,7 +9,7 @@ import pytest
 
 from jointplay import results
 from jointplay.model import Rigid, library, loads
-from jointplay.simulate import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
+from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
 from jointplay.system import System
 from tests.physics.test_statics import PARALLEL
 
@@ -70,7 +70,7 @@ def test_contact_that_pulls_at_the_start_is_refused_at_once():
 def test_contacts_a_stepper_cannot_compute_are_named():
     mechanism = library.pendulum(1).loosen("J1", clearance=0.01, contact=Rigid(friction=0.1))
     with pytest.raises(ValueError, match="joint 'J1': RungeKutta computes permanent contact only, got a rigid"):
-        simulate(mechanism, 1.0)
+        simulate(mechanism, 1.0, RungeKutta())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_bad_arguments_are_named(change, message):
         (lambda: RungeKutta(rtol=1e-16), "below what double precision can hold"),
         (lambda: RungeKutta(atol=math.inf), "atol must be a number > 0, got inf"),
         (lambda: RungeKutta(max_step=-1.0), "max_step must be a number > 0, got -1.0"),
-        (lambda: FixedRungeKutta(0.0), "step must be a number of seconds > 0, got 0.0"),
+        (lambda: FixedRungeKutta(0.0), "step must be a number > 0, got 0.0"),
     ],
 )
 def test_bad_steppers_are_named(make, message):

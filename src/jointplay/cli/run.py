@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     plot = inputs.target("--plot", arguments.plot, inputs.PLOTS) if arguments.plot else None
 
     from jointplay import results
-    from jointplay.simulate import FixedRungeKutta, RungeKutta, simulate
+    from jointplay.simulation import FixedRungeKutta, RungeKutta, simulate
 
     stepper = RungeKutta(**tolerances) if step is None else FixedRungeKutta(step=step)
     began = time.perf_counter()

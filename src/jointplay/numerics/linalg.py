@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.values import here, is_value, sqrt, where
-from .choice import minimum
 
 Matrix = list[list[Any]]
 
@@ -53,12 +52,15 @@ class Factor:
         self.lower: Matrix = [[0] * self.size for _ in work]
         self.inverse: list[Any] = [0] * self.size
         self.pivot: Any = 1.0
+        self.pairs: list[tuple[Any, Any]] = []  # pivots, and what they are small beside
         for k in range(self.done):
             if is_zero(work[k][k]):
                 raise ValueError(
                     f"{here()}: row {self.order[k]} has a structural zero pivot; keep it or reorder the system"
                 )
-            self.pivot = minimum(self.pivot, abs(work[k][k]) / grown[k])
+            ratio = abs(work[k][k]) / grown[k]
+            self.pivot = where(ratio < self.pivot, ratio, self.pivot)  # after a pivot of 0 comes NaN: keep the 0
+            self.pairs.append((abs(work[k][k]), grown[k]))
             self.inverse[k] = 1 / work[k][k]
             for i in range(k + 1, self.size):
                 self.lower[i][k] = work[i][k] * self.inverse[k]
@@ -69,6 +71,13 @@ class Factor:
                     if i == j:
                         grown[i] = grown[i] + abs(taken)
         self.schur: Matrix = [row[self.done :] for row in work[self.done :]]
+
+    def weak(self, limit: float) -> Any:
+        """Where some relative pivot is below the limit; cheaper than asking for `pivot`."""
+        mask: Any = False
+        for size, beside in self.pairs:
+            mask = (size < limit * beside) | mask
+        return mask
 
     def reduce(self, b: Sequence[Any]) -> list[Any]:
         """Forward elimination of a right-hand side, in elimination order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..model.clearances import Rigid
 from ..model.forces import AngleDrive, PositionDrive, RateDrive, XDrive, YDrive
 from ..model.joints import Gear, Prismatic, Revolute, Rod, Slot, Weld
 from .kinematics import Pose
@@ -32,7 +33,9 @@ def residual(*kinds: type) -> Callable[[Residual], Residual]:
 
 @residual(Revolute)
 def revolute(pose: Pose, name: str, joint: Revolute) -> dict[str, Any]:
-    """The points coincide; with a clearance c they stay c apart (permanent contact, a massless link)."""
+    """The points coincide; in permanent contact with a clearance c they stay c apart (a massless link)."""
+    if name in pose.mechanism.loose(Rigid):
+        return {}
     d = pose.between(joint.between)
     if joint.clearance == 0:
         return {"x": d.x, "y": d.y}
@@ -49,13 +52,17 @@ def weld(pose: Pose, name: str, joint: Weld) -> dict[str, Any]:
 
 @residual(Slot)
 def slot(pose: Pose, name: str, joint: Slot) -> dict[str, Any]:
-    """The second point is on the axis."""
+    """The second point is on the axis, unless it has play."""
+    if joint.clearance > 0:
+        return {}
     return {"across": pose.axis(name).cross(pose.between(joint.between))}
 
 
 @residual(Prismatic)
 def prismatic(pose: Pose, name: str, joint: Prismatic) -> dict[str, Any]:
-    """The second point is on the axis and the angle is held."""
+    """The second point is on the axis and the angle is held, unless there is play."""
+    if joint.clearance > 0:
+        return {}
     held = pose.turn_between(joint.between) - pose.numbers(f"{name}.angle")
     return {"across": pose.axis(name).cross(pose.between(joint.between)), "angle": held}
 
@@ -69,7 +76,9 @@ def rod(pose: Pose, name: str, joint: Rod) -> dict[str, Any]:
 
 @residual(Gear)
 def gear(pose: Pose, name: str, joint: Gear) -> dict[str, Any]:
-    """The angles keep their ratio."""
+    """The angles keep their ratio, unless they have play."""
+    if joint.play > 0:
+        return {}
     first, second = (pose.angles[body] for body in joint.between)
     return {"angle": second - pose.numbers(f"{name}.ratio") * first - pose.numbers(f"{name}.offset")}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from ..numerics.linalg import Factor, Pair, dot
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
 from .kinematics import Numbers, Pose
+
+WITHOUT_MOMENT = ("revolute", "rod", "slot")  # joints whose force goes through their second point
 
 
 @dataclass
@@ -30,11 +32,15 @@ class Spread:
     """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T."""
 
     def __init__(self, B: list[list[Any]], masses: list[Any]) -> None:
-        inverse = [1 / m for m in masses]
-        self.scaled = [[b * w for b, w in zip(row, inverse, strict=True)] for row in B]
+        self.inverse = [1 / m for m in masses]
+        self.scaled = [[b * w for b, w in zip(row, self.inverse, strict=True)] for row in B]
         self.size = len(masses)
         self.factor = Factor([[dot(a, b) for b in self.scaled] for a in B]) if B else None
         self.pivot: Any = self.factor.pivot if self.factor else 1.0  # smallest relative one
+
+    def weak(self, limit: float) -> Any:
+        """Where some relative pivot is below the limit: the rows depend on each other."""
+        return self.factor.weak(limit) if self.factor else False
 
     def __call__(self, rhs: list[Any]) -> tuple[list[Any], list[Any]]:
         """The least change x with B x = rhs, and its multipliers."""
@@ -51,9 +57,14 @@ class Equations:
         self.mechanism, self.numbers, self.dropped = mechanism, numbers, dropped
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
 
-    def pose(self, q: list[Any], t: Any) -> Pose:
-        """The configuration at coordinates q."""
-        return Pose(self.mechanism, self.numbers, dict(zip(self.coordinates, q, strict=True)), t)
+    def pose(self, q: list[Any], t: Any, turns: Mapping[str, Pair] | None = None) -> Pose:
+        """The configuration at coordinates q; cosine and sine of the angles may be known."""
+        return Pose(self.mechanism, self.numbers, dict(zip(self.coordinates, q, strict=True)), t, turns)
+
+    def residuals(self, pose: Pose) -> list[Any]:
+        """What the constraints on positions leave open."""
+        found = [(label, x) for label, x in constraints(pose) if label not in self.dropped]
+        return [x for _, x in found if not isinstance(x, AtRate)]
 
     def rows(self, q: list[Any], v: list[Any], t: Any) -> Rows:
         """The constraints by differentiation of their functions."""
@@ -86,10 +97,13 @@ class Equations:
             on, sign = (second, 1) if second != "ground" else (first, -1)
             at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
             arm = pose.point(joint.between[1]) - pose.places[on] if joint.kind != "gear" else Pair(0, 0)
+            if second != "ground" and joint.kind != "gear":
+                arm = pose.arm(joint.between[1])
             both: list[list[Any]] = [[], [], []]
             for label, row in zip(rows.labels, rows.B, strict=True):
                 x, y, turn = (row[i] if owner(label) == name else 0 for i in at)
-                for line, part in zip(both, (x, y, turn - arm.cross(Pair(x, y))), strict=True):
+                moment = 0 if joint.kind in WITHOUT_MOMENT else turn - arm.cross(Pair(x, y))
+                for line, part in zip(both, (x, y, moment), strict=True):
                     line.append(sign * part)
             lines += both
         return lines
@@ -104,10 +118,10 @@ class Equations:
         [slopes] = derivative([potential(self.pose(q, t))], q)
         return [f - slope for f, slope in zip(self.applied(q, v, t), slopes, strict=True)]
 
-    def energies(self, q: list[Any], v: list[Any], t: Any) -> tuple[Any, Any]:
+    def energies(self, q: list[Any], v: list[Any], t: Any, pose: Pose | None = None) -> tuple[Any, Any]:
         """Kinetic and potential energy (J)."""
         kinetic = 0.5 * dot(self.masses(), [x * x for x in v])
-        return kinetic, potential(self.pose(q, t))
+        return kinetic, potential(pose or self.pose(q, t))
 
     def masses(self) -> list[Any]:
         """The diagonal of the mass matrix."""

@@ -20,9 +20,9 @@ def masses(numbers: Numbers, mechanism: Mechanism) -> list[Any]:
 def potential(pose: Pose) -> Any:
     """Potential energy (J) of gravity and of all springs; its slope is their generalised force."""
     energy: Any = 0
-    for body, place in pose.places.items():
-        weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
-        energy = energy - pose.numbers(f"{body}.mass") * weight.dot(place)
+    weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
+    for body in pose.mechanism.bodies:
+        energy = energy - pose.numbers(f"{body}.mass") * weight.dot(pose.places[body])
     for name, load in pose.mechanism.forces.items():
         if isinstance(load, Spring):
             d, free = pose.between(load.between), pose.numbers(f"{name}.free_length")

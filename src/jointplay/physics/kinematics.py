@@ -13,14 +13,26 @@ Numbers = Callable[[str], Any]  # address -> engine value, or a structural 0
 
 
 class Pose:
-    """The configuration of a mechanism at one time, in the coordinates x, y (mass centre) and angle of each body."""
+    """The configuration of a mechanism at one time, in the coordinates x, y (mass centre) and angle of each body.
 
-    def __init__(self, mechanism: Mechanism, numbers: Numbers, q: Mapping[str, Any], t: Any) -> None:
+    turns: cosine and sine of the angles where they are known; derivatives do not see through them.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        numbers: Numbers,
+        q: Mapping[str, Any],
+        t: Any,
+        turns: Mapping[str, Pair] | None = None,
+    ) -> None:
         self.mechanism, self.numbers, self.t = mechanism, numbers, t
-        self.places = {body: Pair(q[f"{body}.x"], q[f"{body}.y"]) for body in mechanism.bodies}
+        self.places = {body: Pair(q[f"{body}.x"], q[f"{body}.y"]) for body in mechanism.bodies} | {"ground": Pair(0, 0)}
         self.angles = {body: q[f"{body}.angle"] for body in mechanism.bodies} | {"ground": 0}
-        turns = {body: sincos(q[f"{body}.angle"]) for body in mechanism.bodies}
-        self.turns = {body: Pair(c, s) for body, (s, c) in turns.items()} | {"ground": Pair(1, 0)}
+        if turns is None:
+            found = {body: sincos(q[f"{body}.angle"]) for body in mechanism.bodies}
+            turns = {body: Pair(c, s) for body, (s, c) in found.items()}
+        self.turns = {**turns, "ground": Pair(1, 0)}
 
     def in_frame(self, body: str, point: str) -> Pair:
         """A named point in the frame of its body."""
@@ -35,9 +47,16 @@ class Pose:
         body, _, name = reference.partition(".")
         if body == "ground":
             return self.in_frame(body, name)
+        return self.places[body] if name in ("", "centre") else self.places[body] + self.arm(reference)
+
+    def arm(self, reference: str) -> Pair:
+        """From the mass centre of its body (or the origin of the ground) to a point."""
+        body, _, name = reference.partition(".")
+        if body == "ground":
+            return self.in_frame(body, name)
         if name in ("", "centre"):
-            return self.places[body]
-        return self.places[body] + self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
+            return Pair(0, 0)
+        return self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
 
     def between(self, pair: tuple[str, str]) -> Pair:
         """From the first point to the second."""

@@ -25,7 +25,7 @@ from ..model.joints import Revolute
 from ..model.mechanism import owner
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import atan2, pow
-from ..numerics.linalg import dot
+from ..numerics.linalg import dot, is_zero
 from ..numerics.signals import peak
 from .dynamics import Equations
 
@@ -143,7 +143,8 @@ class Parts:
         for i, joint in enumerate(self.joints):
             x, y_, moment = found.reactions[3 * i : 3 * i + 3]
             peak(f"{joint}.force", sqrt(x * x + y_ * y_), t)
-            peak(f"{joint}.moment", abs(moment), t)
+            if not is_zero(moment):
+                peak(f"{joint}.moment", abs(moment), t)
         for row, x in zip(self.rows, found.multipliers, strict=True):
             if owner(row) in self.drives:
                 peak(f"{owner(row)}.effort", abs(x), t)
@@ -200,7 +201,7 @@ def stepper(make: Callable[[Any], Equations], fixed: bool = False) -> Callable[.
                 found = parts.at(s.t + node * h, at)
                 slopes.append([*at[parts.n :], *found.accelerations])
                 powers.append(found.power)
-                pivot = minimum(pivot, found.pivot)
+                pivot = where(found.pivot < pivot, found.pivot, pivot)
             stop(pivot < PIVOT, SINGULAR_PIVOT)
 
             def take() -> list[Any]:

@@ -1,0 +1,178 @@
+"""Impulses of unilateral contacts with Coulomb friction: exact, by their modes.
+
+A contact is open, slides one way or the other, or sticks.  One contact is solved in closed form.  Several are solved
+for the modes of the step before; while these are wrong, each contact is switched to what its own signs say, and at
+last all combinations are tried.  The least violated solution is kept, and how much it violates is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.text import branch, loop
+from ..engine.values import where
+from ..numerics.choice import maximum
+from ..numerics.linalg import dot, linear_solve
+
+OPEN, FORWARD, BACKWARD, STICKING = 0.0, 1.0, 2.0, 3.0
+LOCAL = 6  # rounds of switching each contact by its own signs
+MOST = 1024  # combinations tried at most
+SOFT = 1e-12  # relative regularisation, for contacts that share a direction
+FINE = 1e-11  # violation that counts as none, relative to the impulses
+
+
+@dataclass
+class Problem:
+    """Contacts at one state: u = b + W p with rows normal, tangential of each contact in turn.
+
+    W, b: as lists; tangential: whether a contact has friction; friction, static: coefficients; active: whether its
+    gap is closed; mode: that of the step before.
+    """
+
+    W: list[list[Any]]
+    b: list[Any]
+    friction: list[Any]
+    static: list[Any]
+    active: list[Any]
+    mode: list[Any]
+
+    @property
+    def count(self) -> int:
+        """How many contacts there are."""
+        return len(self.active)
+
+
+@dataclass
+class Answer:
+    """Impulses in the order of the rows, modes, and the violation relative to the largest impulse."""
+
+    impulses: list[Any]
+    modes: list[Any]
+    violation: Any
+
+
+def solve(problem: Problem) -> Answer:
+    """The impulses that keep closed contacts from approaching, with friction in its cone."""
+    return single(problem) if problem.count == 1 else several(problem)
+
+
+def single(problem: Problem) -> Answer:
+    """One contact in closed form: slip, else stick, else slip the other way."""
+    [[wnn, wnt], [_, wtt]], [bn, bt] = problem.W, problem.b
+    [friction], [static], [mode] = problem.friction, problem.static, problem.mode
+    slope = where(bt > 0, -friction, friction)  # tangential impulse per normal impulse
+    slip = -bn / (wnn + slope * wnt)
+    reverses = (bt + (wnt + slope * wtt) * slip) * slope > 0
+    sides = where(bt > 0, FORWARD, BACKWARD), where(bt > 0, BACKWARD, FORWARD)
+
+    def stick() -> list[Any]:
+        inverse = 1 / (wnn * wtt - wnt * wnt)
+        n, t = (bt * wnt - bn * wtt) * inverse, (bn * wnt - bt * wnn) * inverse
+        back = bn / (slope * wnt - wnn)
+        inside = abs(t) <= static * n
+        n2, t2 = where(reverses, back, slip), where(reverses, -slope * back, slope * slip)
+        return [
+            where(inside, n, n2),
+            where(inside, t, t2),
+            where(inside, STICKING, where(reverses, sides[1], sides[0])),
+        ]
+
+    held = reverses | (mode == STICKING)
+    n, t, m = branch(held, stick, lambda: [slip, slope * slip, sides[0]])
+    on = problem.active[0] & (bn < 0)
+    n, t, m = where(on, n, 0.0), where(on, t, 0.0), where(on, m, OPEN)
+    # with strong friction the slip equation may lose its sign: then there is no answer, or more than one
+    return Answer([n, t], [m], where(on & ~(n >= 0), 1.0, 0.0))
+
+
+def several(problem: Problem) -> Answer:
+    """Previous modes, then local switches, then all combinations; the least violated wins."""
+    every, W, b = range(problem.count), problem.W, problem.b
+    friction, static, active = problem.friction, problem.static, problem.active
+    soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
+
+    def attempt(*state: Any) -> tuple[list[Any], Any]:
+        modes, digits, best = split(state, problem.count, problem.count, 3 * problem.count + 1)
+        tries = state[-1]
+        opened = [~active[i] | (modes[i] == OPEN) for i in every]
+        stuck = [~opened[i] & (modes[i] == STICKING) for i in every]
+        slope = [where(opened[i] | stuck[i], 0.0, where(modes[i] == FORWARD, -friction[i], friction[i])) for i in every]
+        p = branch(either(stuck), lambda: with_sticking(opened, stuck, slope), lambda: sliding(opened, slope))
+        largest: Any = 1e-30
+        for x in p:
+            largest = maximum(largest, abs(x))
+        violation: Any = 0.0
+        switched = []
+        for i in every:
+            n, t = p[2 * i], p[2 * i + 1]
+            un, ut = b[2 * i] + dot(W[2 * i], p), b[2 * i + 1] + dot(W[2 * i + 1], p)
+            over = abs(t) - static[i] * n
+            against = slope[i] * ut > 0
+            wrong = where(against, abs(ut) / W[2 * i + 1][2 * i + 1], 0.0)
+            closed = maximum(-n, where(stuck[i], over, wrong))
+            mine = where(opened[i], where(active[i], -un / W[2 * i][2 * i], 0.0), closed)
+            violation = maximum(violation, mine / largest)
+            slides = where(ut > 0, FORWARD, BACKWARD)
+            better = where(stuck[i], where(over > 0, where(t > 0, BACKWARD, FORWARD), STICKING), modes[i])
+            better = where(~stuck[i] & against, STICKING, better)
+            better = where(n < 0, OPEN, better)
+            switched.append(where(opened[i], where(active[i] & (un < 0), slides, OPEN), better))
+        kept = [where(opened[i], OPEN, modes[i]) for i in every]
+        less = violation < best[-1]
+        best = [where(less, x, y) for x, y in zip([*p, *kept, violation], best, strict=True)]
+        counting = tries >= LOCAL
+        carry, counted = counting, []
+        for i in every:  # an odometer with four digits for each contact
+            digit = digits[i] + where(carry, 1.0, 0.0)
+            carry = digit > STICKING
+            counted.append(where(carry, 0.0, digit))
+        following = [where(counting, d, x) for d, x in zip(digits, switched, strict=True)]
+        most = LOCAL + min(4**problem.count, MOST)
+        return [*following, *counted, *best, tries + 1.0], (best[-1] > FINE) & (tries < most)
+
+    def with_sticking(opened: list[Any], stuck: list[Any], slope: list[Any]) -> list[Any]:
+        matrix, right = [], []
+        for i in every:
+            normal, tangential = 2 * i, 2 * i + 1
+            matrix.append([where(opened[i], 1.0 if j == normal else 0.0, w) for j, w in enumerate(soft[normal])])
+            fixed = {normal: -slope[i], tangential: 1.0}
+            matrix.append([where(stuck[i], w, fixed.get(j, 0.0)) for j, w in enumerate(soft[tangential])])
+            right += [where(opened[i], 0.0, -b[normal]), where(stuck[i], -b[tangential], 0.0)]
+        return linear_solve(matrix, right)
+
+    def sliding(opened: list[Any], slope: list[Any]) -> list[Any]:
+        matrix = []
+        for i in every:
+            row = [soft[2 * i][2 * j] + soft[2 * i][2 * j + 1] * slope[j] for j in every]
+            matrix.append([where(opened[i], 1.0 if j == i else 0.0, w) for j, w in enumerate(row)])
+        n = linear_solve(matrix, [where(opened[i], 0.0, -b[2 * i]) for i in every])
+        return [x for i in every for x in (n[i], slope[i] * n[i])]
+
+    first = []
+    for i in every:
+        slides = where(b[2 * i + 1] > 0, FORWARD, BACKWARD)
+        first.append(where(problem.mode[i] == OPEN, where(b[2 * i] < 0, slides, OPEN), problem.mode[i]))
+    zeros = [0.0] * problem.count
+    begin = [*first, *zeros, *[0.0] * (3 * problem.count), 1e300, 0.0]
+    ends, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
+    _, _, best = split(ends, problem.count, problem.count, 3 * problem.count + 1)
+    return Answer(best[: 2 * problem.count], best[2 * problem.count : -1], best[-1])
+
+
+def split(values: Sequence[Any], *sizes: int) -> list[list[Any]]:
+    """The values in groups of these sizes."""
+    groups, at = [], 0
+    for size in sizes:
+        groups.append(list(values[at : at + size]))
+        at += size
+    return groups
+
+
+def either(masks: Sequence[Any]) -> Any:
+    """Where any of the masks holds."""
+    result = masks[0]
+    for mask in masks[1:]:
+        result = result | mask
+    return result

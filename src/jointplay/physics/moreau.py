@@ -1,0 +1,365 @@
+"""Moreau-Jean time stepping: impacts and friction at velocity level, positions by the theta rule and a projection.
+
+One step of length h (Akhadkar, Acary and Brogliato 2016, combined projection): forces act explicitly on the rates;
+joints and contacts are taken at the place that this motion reaches; their impulses together give the new rates; the
+coordinates follow the mean of old and new rates, and are moved back onto the joints and closed contacts by the least
+change in the mass metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, emit, loop, memory, stop, subroutine
+from ..engine.values import number, where
+from ..model.clearances import Rigid
+from ..model.mechanism import owner
+from ..numerics.choice import maximum
+from ..numerics.functions import atan2
+from ..numerics.linalg import Pair, dot, is_zero, linear_solve
+from ..numerics.signals import due, peak, total
+from .contact_solver import OPEN, SOFT, STICKING, Problem, either, solve
+from .contacts import contacts
+from .dynamics import Equations, Rows, Spread
+from .kinematics import Pose
+
+CLOSED = 5e-12  # m or rad: what a step may leave open before its positions are closed once more
+VIOLATED = 1e-6  # of the largest impulse: more is no solution
+PIVOT = 1e-10
+ROUNDS = 4  # of closing positions
+PER_CONTACT = ("normal", "tangential", "mode", "impact loss", "friction loss", "slip")
+
+
+class Touch:
+    """All contacts at one position, with rows as lists over the coordinates."""
+
+    def __init__(self, text: Equations, q: list[Any], t: Any) -> None:
+        self.contacts = contacts(text.pose(q, t))
+        self.gaps = [c.gap for c in self.contacts]
+        self.normals = [[c.normal.get(name, 0) for name in text.coordinates] for c in self.contacts]
+        self.tangents = [[(c.tangential or {}).get(name, 0) for name in text.coordinates] for c in self.contacts]
+
+
+def responses(rows: Rows, spread: Spread, lines: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """The change of the rates by a unit impulse along each line, and the impulses that it calls in the rows."""
+    changes, called = [], []
+    for line in lines:
+        free = [x * w for x, w in zip(line, spread.inverse, strict=True)]
+        back, impulses = spread([-dot(row, free) for row in rows.B])
+        changes.append([a + b for a, b in zip(free, back, strict=True)])
+        called.append(impulses)
+    return changes, called
+
+
+def combined(base: Sequence[Any], weights: Sequence[Any], changes: Sequence[Sequence[Any]]) -> list[Any]:
+    """base + sum of weight times change."""
+    result = list(base)
+    for weight, change in zip(weights, changes, strict=True):
+        result = [x + weight * d for x, d in zip(result, change, strict=True)]
+    return result
+
+
+def closing(W: list[list[Any]], wanted: list[Any], chosen: list[Any]) -> list[Any]:
+    """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
+    if len(wanted) == 1:
+        return [where(chosen[0], wanted[0] / W[0][0], 0.0)]
+    matrix, right = [], []
+    for i, row in enumerate(W):
+        soft = [w * (1 + SOFT) if i == j else w for j, w in enumerate(row)]
+        matrix.append([where(chosen[i], w, 1.0 if i == j else 0.0) for j, w in enumerate(soft)])
+        right.append(where(chosen[i], wanted[i], 0.0))
+    return linear_solve(matrix, right)
+
+
+@dataclass
+class Ends:
+    """What a step arrives at: rates, change of place from where the free motion led, impulses of rows and contacts."""
+
+    rates: list[Any]
+    change: list[Any]
+    rows: list[Any]
+    contacts: list[list[Any]]  # PER_CONTACT of each
+
+    def flat(self) -> list[Any]:
+        """All numbers in one list."""
+        return [*self.rates, *self.change, *self.rows, *(x for contact in self.contacts for x in contact)]
+
+    def like(self, numbers: Sequence[Any]) -> Ends:
+        """The same kind of ends from a flat list."""
+        n, m, k = len(self.rates), len(self.rows), len(PER_CONTACT)
+        rest = list(numbers[2 * n + m :])
+        each = [rest[i : i + k] for i in range(0, len(rest), k)]
+        return Ends(list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + m]), each)
+
+
+def stepper(
+    make: Callable[[Any], Equations], theta: float = 0.5, projection: bool = True, midpoint: bool = False
+) -> Callable[..., dict[str, Any]]:
+    """The text of one step, for the equations that `make` builds from the parameters.
+
+    theta: weight of the new rates in the positions; projection: move them back onto joints and closed contacts;
+    midpoint: forces at the middle of the step (by three rounds) instead of at its beginning.
+    """
+    return lambda s, p: Step(make(p), s, p, theta, projection, midpoint).text()
+
+
+class Step:
+    """One step of the scheme as text."""
+
+    def __init__(self, equations: Equations, s: Any, p: Any, theta: float, projection: bool, midpoint: bool) -> None:
+        self.equations, self.s, self.p = equations, s, p
+        self.theta, self.projection, self.midpoint = theta, projection, midpoint
+        self.names, self.h = equations.coordinates, p["stepper.step"]
+        self.t, self.after = self.h * number(s.step), self.h * number(s.step + 1)
+        self.q, self.v = [s[name] for name in self.names], [s[f"{name}.rate"] for name in self.names]
+        self.refine = subroutine(self._refine)
+
+    def text(self) -> dict[str, Any]:
+        """The next coordinates and rates."""
+        self.go_freely()
+        self.touch = Touch(self.equations, self.ahead, self.after)
+        self.modes = [memory(f"{c.label}.mode", OPEN) for c in self.touch.contacts]
+        ends = Ends(self.smooth, self.shift, self.called, [[0.0] * len(PER_CONTACT) for _ in self.modes])
+        if self.modes:
+            gaps = [gap + dot(n, self.shift) for gap, n in zip(self.touch.gaps, self.touch.normals, strict=True)]
+            ends = ends.like(branch(either([gap <= 0 for gap in gaps]), lambda: self.collide(gaps).flat(), ends.flat))
+        place = [x + d for x, d in zip(self.ahead, ends.change, strict=True)]
+        closed = [contact[2] > OPEN for contact in ends.contacts]
+        place, pose = self.checked(place, ends.change, closed)
+        self.record(place, pose, ends)
+        for mode, contact in zip(self.modes, ends.contacts, strict=True):
+            mode.value = contact[2]
+        stop(self.s.step + 1 >= self.p["stepper.steps"], DONE)
+        new = dict(zip(self.names, place, strict=True))
+        return new | {f"{name}.rate": x for name, x in zip(self.names, ends.rates, strict=True)}
+
+    def go_freely(self) -> None:
+        """The motion by forces alone, and the impulses and changes that joints and drives add to it."""
+        equations, h, q, v = self.equations, self.h, self.q, self.v
+        at, rates, now = q, v, self.t
+        for _ in range(3 if self.midpoint else 1):
+            forces = equations.forces(at, rates, now)
+            free = [x + h * (f / m) for x, f, m in zip(v, forces, equations.masses(), strict=True)]
+            rates = [0.5 * (a + b) for a, b in zip(v, free, strict=True)]
+            at, now = [x + (0.5 * h) * r for x, r in zip(q, rates, strict=True)], self.t + 0.5 * h
+        self.ahead = [x + h * ((1 - self.theta) * a + self.theta * b) for x, a, b in zip(q, v, free, strict=True)]
+        self.rows = equations.rows(self.ahead, free, self.after)
+        self.spread = equations.spread(self.rows)
+        wanted = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
+        kick, self.called = self.spread(wanted)
+        if self.rows.B:
+            stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
+        self.smooth = [a + b for a, b in zip(free, kick, strict=True)]
+        if self.projection:
+            self.shift, _ = self.spread([-x for x in self.rows.residual])
+        else:
+            self.shift = [(h * self.theta) * x for x in kick]
+
+    def collide(self, gaps: list[Any]) -> Ends:
+        """Impulses of closed contacts; the gaps are those that the motion without contact would reach."""
+        touch, every, h = self.touch, range(len(self.modes)), self.h
+        lines = [line for pair in zip(touch.normals, touch.tangents, strict=True) for line in pair]
+        changes, called = responses(self.rows, self.spread, lines)
+        W: list[list[Any]] = [[0] * len(lines) for _ in lines]
+        for i, line in enumerate(lines):
+            for j in range(i + 1):
+                W[i][j] = W[j][i] = dot(line, changes[j])
+        b = [dot(line, self.smooth) for line in lines]
+        friction, static, bounce = self.coefficients()
+        back = branch(either([e > 0 for e in bounce]), self.approach, lambda: [0.0] * len(bounce))
+        for i in every:
+            b[2 * i] = b[2 * i] + bounce[i] * back[i]
+            if touch.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
+                W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
+        normal = [[W[2 * i][2 * j] for j in every] for i in every]
+        before = [mode.value for mode in self.modes]
+
+        def impulses(active: list[Any]) -> list[Any]:
+            answer = solve(Problem(W, b, friction, static, active, before))
+            change = combined(self.shift, [h * self.theta * x for x in answer.impulses], changes)
+            left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
+            if not self.projection:
+                return [*answer.impulses, *answer.modes, answer.violation, *change, *left]
+            chosen = [active[i] & ((answer.impulses[2 * i] > 0) | (left[i] < 0)) for i in every]
+            push = closing(normal, [-gap for gap in left], chosen)
+            change = combined(change, push, [changes[2 * i] for i in every])
+            left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
+            return [*answer.impulses, *answer.modes, answer.violation, *change, *left]
+
+        count = len(every)
+        found = self.activated(impulses, gaps) if count > 1 else impulses([gap <= 0 for gap in gaps])
+        p, modes, violation = found[: 2 * count], found[2 * count : 3 * count], found[3 * count]
+        change = found[3 * count + 1 : 3 * count + 1 + len(self.names)]
+        stop(violation > VIOLATED, SOLVER_FAILED)
+        peak("violation", violation)
+        rates = combined(self.smooth, p, changes)
+        each = []
+        for i in every:
+            n, t = p[2 * i : 2 * i + 2]
+            old = dot(lines[2 * i], self.v), dot(lines[2 * i + 1], self.v)
+            new = dot(lines[2 * i], rates), dot(lines[2 * i + 1], rates)
+            lost = n * (-0.5 * (old[0] + new[0])), t * (-0.5 * (old[1] + new[1]))
+            each.append([n, t, modes[i], *lost, new[1]])
+            self.count_modes(i, before[i], each[-1], old[0])
+        return Ends(rates, change, combined(self.called, p, called), each)
+
+    def activated(self, impulses: Callable[[list[Any]], list[Any]], gaps: list[Any]) -> list[Any]:
+        """Repeat with the contacts that others push shut, until none is left out."""
+        begin = [where(gap <= 0, 1.0, 0.0) for gap in gaps]
+        size = 4 * len(gaps) + 1 + len(self.names)
+
+        def once(*state: Any) -> tuple[list[Any], Any]:
+            active = [x > 0.5 for x in state[: len(gaps)]]
+            found = impulses(active)
+            shut = [~a & (left < 0) for a, left in zip(active, found[-len(gaps) :], strict=True)]
+            following = [where(a | b, 1.0, 0.0) for a, b in zip(active, shut, strict=True)]
+            return [*following, *found], either(shut)
+
+        ends, _ = loop([*begin, *[0.0] * size], once, len(gaps))
+        return list(ends[len(gaps) :])
+
+    def coefficients(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """Friction, static friction and restitution of each contact."""
+        numbers, joints = self.equations.numbers, self.equations.mechanism.loose(Rigid)
+        friction, static, bounce = [], [], []
+        for c in self.touch.contacts:
+            rough = c.tangential is not None
+            friction.append(numbers(f"{c.joint}.friction") if rough else 0.0)
+            own = joints[c.joint].contact if rough else None
+            given = isinstance(own, Rigid) and own.static_friction is not None
+            static.append(numbers(f"{c.joint}.static_friction") if given else friction[-1])
+            bounce.append(numbers(c.restitution))
+        return friction, static, bounce
+
+    def approach(self) -> list[Any]:
+        """The rates at which the gaps open at the beginning of the step."""
+        return [dot(line, self.v) for line in Touch(self.equations, self.q, self.t).normals]
+
+    def count_modes(self, i: int, before: Any, contact: list[Any], approach: Any) -> None:
+        """Count what a contact does, keep its largest force or impulse, and write down an impact."""
+        c, (n, t, mode, bumped, rubbed, _) = self.touch.contacts[i], contact
+        hit = (before == OPEN) & (n > 0)
+        total(f"{c.label}.impacts", where(hit, 1.0, 0.0))
+        total(f"{c.label}.sticking", where(mode == STICKING, 1.0, 0.0))
+        total(f"{c.label}.sliding", where((mode > OPEN) & (mode < STICKING), 1.0, 0.0))
+        peak(f"{c.label}.normal", where(hit, 0.0, n), self.after)  # of contact that lasts: impulse in a step
+        peak(f"{c.label}.impulse", where(hit, n, 0.0), self.after)
+
+        def write() -> None:
+            angle = atan2(c.place.y, c.place.x) if c.place else 0.0
+            emit(
+                "impacts",
+                time=self.after,
+                contact=float(i),
+                angle=angle,
+                approach=-approach,
+                normal=n,
+                tangential=t,
+                lost=bumped + rubbed,
+            )
+
+        branch(hit, write, lambda: None)
+
+    def checked(self, place: list[Any], change: list[Any], closed: list[Any]) -> tuple[list[Any], Pose]:
+        """The place after a look at what joints and contacts leave open there; closed once more where it matters."""
+        ahead, turns = self.equations.pose(self.ahead, self.after), {}
+        for body in self.equations.mechanism.bodies:
+            angle = change[self.names.index(f"{body}.angle")]
+            turns[body] = ahead.turns[body] * Pair(1 - 0.5 * angle * angle, angle)  # a small turn, to third order
+        pose = self.equations.pose(place, self.after, turns)
+        open_rows = [abs(x) for x in self.equations.residuals(pose)]
+        gaps = [c.gap for c in contacts(pose)]
+        drift, depth = largest(open_rows), largest([-gap for gap in gaps])
+        peak("drift", drift)
+        peak("penetration", depth)
+        if not self.projection:
+            return place, pose
+        flags = [where(mask | (gap < 0), 1.0, 0.0) for mask, gap in zip(closed, gaps, strict=True)]
+
+        def again() -> list[Any]:
+            def once(*at: Any) -> tuple[list[Any], Any]:
+                *moved, worst = self.refine(self.after, *at, *flags)
+                return moved, worst > 1e-13
+
+            total("steps.refined", 1.0)
+            moved, _ = loop(place, once, ROUNDS)
+            return list(moved)
+
+        return branch(maximum(drift, depth) > CLOSED, again, lambda: list(place)), pose
+
+    def _refine(self, t: Any, *numbers: Any) -> list[Any]:
+        """One Newton step of the positions onto joints and chosen contacts, and its size."""
+        q, chosen = list(numbers[: len(self.names)]), [x > 0.5 for x in numbers[len(self.names) :]]
+        rows, touch = self.equations.rows(q, [0] * len(q), t), Touch(self.equations, q, t)
+        spread = self.equations.spread(rows)
+        change, _ = spread([-x for x in rows.residual])
+        if touch.gaps:
+            changes, _ = responses(rows, spread, touch.normals)
+            W = [[dot(line, other) for other in changes] for line in touch.normals]
+            wanted = [-(gap + dot(line, change)) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
+            change = combined(change, closing(W, wanted, chosen), changes)
+        return [*(x + d for x, d in zip(q, change, strict=True)), largest([abs(x) for x in change])]
+
+    def record(self, place: list[Any], pose: Pose, ends: Ends) -> None:
+        """Energy, its parts and its balance, the largest joint forces, and samples."""
+        equations, h = self.equations, self.h
+        mean = [0.5 * (a + b) for a, b in zip(self.v, ends.rates, strict=True)]
+        work = memory("work", 0.0)
+        spent = h * dot(equations.applied(self.q, self.v, self.t), mean)
+        for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
+            if owner(label) in equations.mechanism.drives:
+                spent = spent + impulse * dot(row, mean)
+                peak(f"{owner(label)}.effort", abs(impulse), self.after)
+        work.value = work.value + spent
+        losses = {"impact": memory("loss.impact", 0.0), "friction": memory("loss.friction", 0.0)}
+        for contact in ends.contacts:
+            losses["impact"].value = losses["impact"].value + contact[3]
+            losses["friction"].value = losses["friction"].value + contact[4]
+        kinetic, potential = equations.energies(place, ends.rates, self.after, pose)
+        balance = kinetic + potential - self.p["stepper.energy"] - work.value
+        for loss in losses.values():
+            balance = balance + loss.value
+        peak("kinetic", kinetic)
+        peak("imbalance", abs(balance))
+        lines = equations.reactions(self.rows, self.ahead, self.after)
+        forces = [dot(line, ends.rows) for line in lines]
+        for contact, c in zip(ends.contacts, self.touch.contacts, strict=True):
+            if c.direction is not None:
+                at = 3 * list(equations.mechanism.joints).index(c.joint)
+                pushed = c.direction * contact[0] + c.direction.turned() * contact[1]
+                forces[at], forces[at + 1] = forces[at] + pushed.x, forces[at + 1] + pushed.y
+        for i, joint in enumerate(equations.mechanism.joints):
+            x, y, moment = forces[3 * i : 3 * i + 3]
+            peak(f"{joint}.force", x * x + y * y, self.after)  # impulse squared
+            if not is_zero(moment):
+                peak(f"{joint}.moment", abs(moment), self.after)
+
+        def sample() -> None:
+            columns: dict[str, Any] = {"time": self.after, "work": work.value}
+            for i, name in enumerate(self.names):
+                columns |= {name: place[i], f"{name}.rate": ends.rates[i]}
+                columns[f"{name}.acceleration"] = (ends.rates[i] - self.v[i]) / h
+            for i, joint in enumerate(equations.mechanism.joints):
+                parts = ("force.x", "force.y", "moment")
+                columns |= {f"{joint}.{part}": forces[3 * i + k] / h for k, part in enumerate(parts)}
+            columns |= {f"{row}.multiplier": x / h for row, x in zip(self.rows.labels, ends.rows, strict=True)}
+            for c, contact in zip(contacts(pose), ends.contacts, strict=True):
+                columns |= {f"{c.label}.gap": c.gap, f"{c.label}.mode": contact[2], f"{c.label}.slip": contact[5]}
+                columns |= {f"{c.label}.normal": contact[0] / h, f"{c.label}.tangential": contact[1] / h}
+                if c.place is not None:
+                    columns |= {f"{c.joint}.place.x": c.place.x, f"{c.joint}.place.y": c.place.y}
+            columns |= {"kinetic": kinetic, "potential": potential}
+            columns |= {f"{name}.loss": loss.value for name, loss in losses.items()}
+            emit("samples", **columns)
+
+        branch(due(self.s.step + 1, self.p["stepper.every"]), sample, lambda: None)
+
+
+def largest(values: Sequence[Any]) -> Any:
+    """The largest of several values, at least 0."""
+    result: Any = 0.0
+    for x in values:
+        result = maximum(result, x)
+    return result

@@ -1,0 +1,168 @@
+"""How runs end, and what every run has in common."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import results, statics
+from ..run import Run
+from ..system import System
+from .steppers import Stepper
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: its kind, a sentence, and the time (s) that it reached."""
+
+    kind: str
+    text: str
+    time: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run went where it was asked to go."""
+        return self.kind == "done"
+
+
+class SimulationFailed(RuntimeError):
+    """A run that ended early; `outcome` says how, `result` holds what was computed."""
+
+    def __init__(self, outcome: Outcome, result: Dataset) -> None:
+        super().__init__(outcome.text)
+        self.outcome, self.result = outcome, result
+
+
+class Journey:
+    """One run of a stepper's text: its start, its program, its end.  Steppers differ in what they add."""
+
+    run: Run
+    freedom: statics.Freedom
+    notes: list[str]
+
+    def __init__(self, system: System, stepper: Stepper, until: float, every: float) -> None:
+        self.system, self.stepper, self.until, self.every = system, stepper, until, every
+        self.notes = []
+
+    # -- what steppers say for themselves
+    def time(self) -> float:
+        """The time reached (s)."""
+        raise NotImplementedError
+
+    def expected(self) -> int:
+        """About how many steps the run takes, for the time an eager run announces."""
+        raise NotImplementedError
+
+    def steps(self) -> int:
+        """How many steps were taken."""
+        raise NotImplementedError
+
+    def refused(self) -> Outcome | None:
+        """An end before the first step."""
+        return None
+
+    def ended(self) -> Outcome | None:
+        """An end that only this stepper knows, of a run that is done."""
+        return None
+
+    def audit(self) -> dict[str, float]:
+        """What makes the run trustworthy."""
+        raise NotImplementedError
+
+    def columns(self) -> Mapping[str, np.ndarray]:
+        """The samples."""
+        return self.run.rows("samples")
+
+    def extras(self) -> dict[str, Any]:
+        """Variables beside the samples: peaks, events."""
+        return {}
+
+    # -- the same for all
+    def go(self, progress: Callable[[float], None] | None, strict: bool) -> Outcome:
+        """Run to the end; Ctrl-C ends a run that is not strict where it stands."""
+        refused = self.refused()
+        if refused is not None:
+            return refused
+
+        def told() -> bool:
+            if progress is not None:
+                progress(min(self.time(), self.until))
+            return False
+
+        try:
+            self.run.advance(until=told, expect=self.expected())
+        except KeyboardInterrupt:
+            if strict:
+                raise
+            time = self.time()
+            return Outcome("interrupted", f"interrupted at t = {time:.6g} s of {self.until:g} s", time)
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """How the run ended, from its status."""
+        status, time = self.run.status[0], self.time()
+        if status == "done":
+            return self.ended() or Outcome("done", f"reached {self.until:g} s", self.until)
+        if status == "singular pivot":
+            text = f"the mechanism is near a singular position at t = {time:.6g} s: {self.singular()}"
+            return Outcome("near singular", text, time)
+        if status == "step too small":
+            text = f"the step fell below round-off at t = {time:.6g} s; loosen rtol and atol, or look for a singularity"
+            return Outcome("step too small", text, time)
+        return Outcome(status, f"{self.run.explain()} at t = {time:.6g} s", time)
+
+    def number(self, name: str) -> float:
+        """The present value of a state, memory or accumulator; 0 if there is none (a revolute joint has no moment)."""
+        return float(self.run[name][0]) if name in self.run.places else 0.0
+
+    def singular(self) -> str:
+        """The joints whose rows depend on each other at the last good state."""
+        q = [float(self.run[name][0]) for name in self.system.coordinates]
+        here = self.system.evaluate(q, t=self.time())
+        kept = [i for i, row in enumerate(self.system.rows) if row not in self.freedom.redundant]
+        left, *_ = np.linalg.svd(here.B[kept] / np.sqrt(np.diag(here.M)))
+        shares = zip(np.abs(left[:, -1]), (self.system.rows[i] for i in kept), strict=True)
+        worst = [row for share, row in sorted(shares, reverse=True) if share > 0.1]
+        return "rows " + ", ".join(worst[:6]) + " depend on each other"
+
+    def peak_forces(self, scale: Callable[[str, float], float] = lambda what, x: x) -> dict[str, Any]:
+        """The largest joint forces and drive efforts over all steps."""
+        found: dict[str, Any] = {}
+        for what, dimension, unit in (("force", "joint", "N"), ("moment", "joint", "N*m"), ("effort", "drive", "")):
+            names = list(getattr(self.system.mechanism, f"{dimension}s"))
+            if names:
+                text = {"units": unit or "N or N*m", "long_name": f"largest {what} over all steps"}
+                values = [scale(what, self.number(f"{n}.{what}")) for n in names]
+                times = [self.number(f"{n}.{what}.time") for n in names]
+                found[f"peak_{what}"] = (dimension, values, text)
+                found[f"peak_{what}_time"] = (dimension, times, {"units": "s"})
+        return found
+
+    def dataset(self, outcome: Outcome) -> Dataset:
+        """The samples with peaks, outcome and audit."""
+        audit = {k: (x if math.isfinite(x) else None) for k, x in self.audit().items()}
+        attrs = {
+            "outcome": outcome.kind,
+            "outcome_text": outcome.text,
+            "outcome_time": outcome.time,
+            "audit": json.dumps(audit),
+            "stepper": repr(self.stepper),
+            "until": self.until,
+            "every": self.every,
+            "steps": self.steps(),
+            "attempts": int(self.run.steps_taken),
+            "degrees_of_freedom": self.freedom.degrees,
+            "redundant": json.dumps(list(self.freedom.redundant)),
+            "notes": json.dumps([*self.system.notes, *self.notes]),
+        }
+        columns = self.columns()
+        result = results.from_columns(self.system, columns, attrs)
+        return result.assign(self.extras()) if len(columns["time"]) else result

@@ -1,0 +1,121 @@
+"""Runs by Runge-Kutta: ideal joints, permanent contact."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import statics
+from ..engine.program import trace
+from ..model.clearances import Following, Rigid
+from ..physics import runge_kutta
+from ..run import Run
+from ..system import System
+from .outcome import Journey, Outcome
+from .steppers import FixedRungeKutta, RungeKutta
+
+
+class SmoothJourney(Journey):
+    """One run of the Runge-Kutta text."""
+
+    def __init__(self, system: System, stepper: RungeKutta | FixedRungeKutta, until: float, every: float) -> None:
+        super().__init__(system, stepper, until, every)
+        mechanism, name = system.mechanism, type(stepper).__name__
+        for joint in mechanism.loose(Rigid):
+            raise ValueError(
+                f"joint {joint!r}: {name} computes permanent contact only, got a rigid contact; "
+                "use MoreauJean, or contact: {kind: following}"
+            )
+        for joint in mechanism.stopped():
+            raise ValueError(f"joint {joint!r}: {name} knows no stops; use MoreauJean")
+        self.following = mechanism.loose(Following)
+        q, v = statics.start(system)
+        self.freedom = statics.freedom(system, q)
+        here = system.evaluate(q, v)
+        a, multipliers = here.accelerations()
+        power = float(here.power + multipliers @ here.speed)
+        self.pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in self.following}
+        fixed = isinstance(stepper, FixedRungeKutta)
+        numbers: dict[str, Any] = {"until": until, "interval": every, "energy": here.kinetic + here.potential}
+        if isinstance(stepper, FixedRungeKutta):
+            numbers["step"] = h = stepper.step
+        else:
+            numbers["max_step"] = until / 100 if stepper.max_step is None else stepper.max_step
+            numbers |= {"rtol": stepper.rtol, "atol": stepper.atol}
+            h = min(1e-3, numbers["max_step"])
+        state = runge_kutta.initial(system.coordinates, q, v, a, h, power, self.pushes)
+        text = runge_kutta.stepper(system.equations(self.freedom.redundant), fixed)
+        given = system.parameters | {f"stepper.{name}": float(x) for name, x in numbers.items()}
+        self.run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
+        self.begin(here.reactions @ multipliers, multipliers, here.kinetic)
+
+    def begin(self, reactions: np.ndarray, multipliers: np.ndarray, kinetic: float) -> None:
+        """Let the peaks start from what acts at time 0."""
+        self.run["kinetic"], self.run["imbalance"], self.run["drift"] = kinetic, 0.0, 0.0
+        for joint, (x, y, moment) in zip(self.system.mechanism.joints, reactions.reshape(-1, 3), strict=True):
+            self.run[f"{joint}.force"] = math.hypot(x, y)
+            if f"{joint}.moment" in self.run.places:
+                self.run[f"{joint}.moment"] = abs(moment)
+        for row, x in zip(self.system.rows, multipliers, strict=True):
+            if (drive := row.partition(".")[0]) in self.system.mechanism.drives:
+                self.run[f"{drive}.effort"] = abs(x)
+        for joint, push in self.pushes.items():
+            self.run[f"{joint}.normal.most"], self.run[f"{joint}.normal.least"] = push, -push
+
+    def time(self) -> float:
+        return float(self.run["t"][0])
+
+    def expected(self) -> int:
+        return round(self.until / float(self.run["h"][0]))
+
+    def steps(self) -> int:
+        return int(self.run["steps.taken"][0])
+
+    def refused(self) -> Outcome | None:
+        pulling = [j for j, push in self.pushes.items() if push < 0 and runge_kutta.stops(self.following[j])]
+        if not pulling:
+            return None
+        text = (
+            f"joint {pulling[0]!r} would pull with {-self.pushes[pulling[0]]:.4g} N already at the start; "
+            "start with the journal on the loaded side, or set contact: {kind: following, on_loss: continue}"
+        )
+        return Outcome("contact lost", text, 0.0)
+
+    def ended(self) -> Outcome | None:
+        if not self.following or not self.run["contact.lost"][0]:
+            return None
+        row = {name: float(x[-1]) for name, x in self.run.rows("losses").items()}
+        joint = list(self.following)[int(self.run["contact.lost"][0]) - 1]
+        place, own = (math.degrees(math.remainder(row[a], math.tau)) for a in ("angle", "in_bearing"))
+        text = (
+            f"joint {joint!r} loses contact at t = {row['time']:.6f} s, "
+            f"at {place:.2f} deg ({own:.2f} deg in its bearing)"
+        )
+        return Outcome("contact lost", text, row["time"])
+
+    def audit(self) -> dict[str, float]:
+        return {
+            "position drift (m or rad)": float(self.run["drift"][0]),
+            "energy imbalance (J)": float(self.run["imbalance"][0]),
+            "peak kinetic energy (J)": float(self.run["kinetic"][0]),
+            "conditioning at the start": self.freedom.conditioning,
+        }
+
+    def extras(self) -> dict[str, Any]:
+        run, found = self.run, self.peak_forces()
+        if self.following:
+            names = list(self.following)
+            least = [-float(run[f"{j}.normal.least"][0]) for j in names]
+            most = [float(run[f"{j}.normal.most"][0]) for j in names]
+            found["least_normal"] = ("loose_joint", least, {"units": "N", "long_name": "least push over all steps"})
+            found["peak_normal"] = ("loose_joint", most, {"units": "N", "long_name": "largest push over all steps"})
+            found["loose_joint"] = ("loose_joint", names)
+            losses = run.rows("losses")
+            found["loss_time"] = ("loss", losses["time"], {"units": "s", "long_name": "where a contact begins to pull"})
+            found["loss_joint"] = ("loss", [names[int(i) - 1] for i in losses["joint"]])
+            text = {"units": "rad", "long_name": "direction from the bearing's centre to the journal's"}
+            found["loss_angle"] = ("loss", losses["angle"], text)
+            found["loss_angle_in_bearing"] = ("loss", losses["in_bearing"], {"units": "rad"})
+        return found
