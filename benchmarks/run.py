@@ -1,4 +1,4 @@
-"""Measures the engine and prints a table: `python benchmarks/run.py [--only NAME ...]`.
+"""Measures the engine and what stands on it, and prints a table: `python benchmarks/run.py [--only NAME ...]`.
 
 What is compared runs by turns, and of each the least CPU time counts: on a shared machine ratios mean
 something, single times do not.  A benchmark is a function that returns {key: number}; the numbers of a run go
@@ -8,20 +8,16 @@ to benchmarks/latest.json.  A bar is a ratio or a time to stay below.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import os
 import shutil
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from crank_rocker import crank_rocker
+from startup import CACHED, COLD, empty_cache, library_start_up, output, start_up
 
 from jointplay.engine import Native
 from jointplay.run import Run
@@ -76,34 +72,14 @@ def compile_time() -> Results:
     return {"engine_compile_ms": min(new), "engine_cached_ms": min(cached)}
 
 
-def start_up() -> Results:
-    """Seconds from start to the first step of the demo, from the cache (wall); to import jointplay (CPU)."""
-    demo = (HERE.parent / "examples" / "01_bouncing_journal.py").read_text(encoding="utf-8")
-    text, found, _ = demo.partition("run.advance(")
-    if not found:
-        raise SystemExit("start_up: the demo no longer calls run.advance(...)")
-    first_step = text + "assert run.advance(1) == 1"
-    imported = "import jointplay, time; print(time.process_time())"
-
-    def wall() -> float:
-        begin = time.perf_counter()
-        output([sys.executable, "-c", first_step])
-        return time.perf_counter() - begin
-
-    with empty_cache():
-        wall()  # fills the cache and writes the bytecode
-        return {
-            "process_start_to_first_step_s": min(wall() for _ in range(5)),
-            "import_jointplay_cpu_s": min(float(output([sys.executable, "-c", imported])) for _ in range(5)),
-        }
-
-
-BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, start_up]
+BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, start_up, library_start_up]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
     ("compile, ms", lambda r: r["engine_compile_ms"], 150.0),
     ("from the cache, ms", lambda r: r["engine_cached_ms"], 40.0),
+    ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
+    ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]
 
 
@@ -121,27 +97,6 @@ def compiled(source: str) -> Path | None:
     program = BUILD / Path(source).stem
     output(["g++", "-O3", "-march=native", "-ffast-math", "-o", str(program), str(HERE / source)])
     return program
-
-
-def output(command: list[str]) -> str:
-    """What a command prints, run as a user would: free to write bytecode, not forced to be eager."""
-    unwanted = ("PYTHONDONTWRITEBYTECODE", "JOINTPLAY_EAGER")
-    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
-@contextlib.contextmanager
-def empty_cache() -> Iterator[None]:
-    """An empty folder for machine code, for this process and those it starts."""
-    before = os.environ.get("JOINTPLAY_CACHE_DIR")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["JOINTPLAY_CACHE_DIR"] = folder
-        try:
-            yield
-        finally:
-            del os.environ["JOINTPLAY_CACHE_DIR"]
-            if before is not None:
-                os.environ["JOINTPLAY_CACHE_DIR"] = before
 
 
 def main() -> None:
@@ -162,7 +117,7 @@ def main() -> None:
             ratio = measure(results)
         except (KeyError, TypeError):  # not chosen, or no g++
             continue
-        print(f"{name:<40}{ratio:8.3g}   bar {bar:<6g}{'reached' if ratio <= bar else 'not reached'}")
+        print(f"{name:<44}{ratio:8.3g}   bar {bar:<6g}{'reached' if ratio <= bar else 'not reached'}")
     (HERE / "latest.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,14 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-Public names are resolved on first use, so that ``import jointplay`` stays cheap and loads no
-numerical library.
+describe    Mechanism, Body, bar; Following, Rigid; model (joints, drives, forces), library (known mechanisms)
+motions     constant_speed, sine, polynomial, cycloidal, table, total
+files       load, loads, save, dumps, schema
+look        System (the equations), check, kinematics, inverse_dynamics, equilibria
+run         simulate; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+results     results (Datasets and their files), plots (figures)
+below       engine (from Python text to machine code)
+
+Names are resolved on first use, so that ``import jointplay`` stays cheap and loads no numerical library.
 """
 
 from importlib import import_module
@@ -9,20 +16,26 @@ from typing import Any
 
 from jointplay._version import __version__ as __version__
 
-# Public name -> module that holds it. Where the module is ``jointplay.<name>``, the name is that module.
-_PUBLIC: dict[str, str] = {
-    "engine": "jointplay.engine",
+_ROOMS = {
+    "jointplay.model": "library load loads save dumps schema Mechanism Body bar Following Rigid "
+    "constant_speed sine polynomial cycloidal table total",
+    "jointplay.system": "System",
+    "jointplay.statics": "check kinematics inverse_dynamics equilibria",
+    "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
 }
+_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_MODULES = ("engine", "model", "plots", "results")
+__all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(_PUBLIC[name])
-    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *__all__})
