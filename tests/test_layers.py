@@ -19,7 +19,7 @@ ROOMS: list[set[str]] = [
     {"model"},
     {"physics"},
     {"system"},
-    {"simulate", "simulation", "statics", "results", "audit"},
+    {"simulation", "statics", "results", "audit"},
     {"papers", "analysis", "sweep", "balance"},
     {"cli", "studio", "report", "plots"},
 ]

@@ -15,6 +15,7 @@ from .engine.values import Value
 from .model.mechanism import Mechanism
 from .numerics.linalg import dot
 from .physics import dynamics
+from .physics.contacts import contacts
 from .physics.motions import sampled
 from .run import Run
 
@@ -28,7 +29,8 @@ class Equations:
     `residual` is what the constraints leave open, `Bdot` the time derivative of the matrix of constraints `B`; rows
     and columns are labelled by `System.rows` and `System.coordinates`. `reactions` times the multipliers lam gives,
     for each joint, the force (x, y) on its second body and the moment about its second point; `power` is that of
-    the applied forces without a potential.
+    the applied forces without a potential.  `gaps` are those of the rigid contacts, labelled by `System.contacts`,
+    and `places` the journal centres (x, y) in their bearings, of `System.journals`.
     """
 
     residual: np.ndarray
@@ -42,6 +44,8 @@ class Equations:
     kinetic: float
     potential: float
     power: float
+    gaps: np.ndarray
+    places: np.ndarray
 
     def accelerations(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations and multipliers; of dependent rows those multipliers that are least."""
@@ -61,6 +65,8 @@ class System:
         self.mechanism, self.notes = sampled(mechanism, until)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.rows: list[str] = []
+        self.contacts: list[str] = []
+        self.journals: list[str] = []
         self.entries: dict[str, tuple[list[int], list[int]]] = {}  # where the columns of the emitted row belong
         self.constants: dict[str, np.ndarray] = {}
         self.parameters = self.numbers()
@@ -103,6 +109,10 @@ class System:
         self.rows = rows.labels
         n, m, j = len(q), len(rows.labels), len(self.mechanism.joints)
         kinetic, potential = text.energies(q, v, t)
+        touch = contacts(text.pose(q, t))
+        self.contacts = [c.label for c in touch]
+        journals = {c.joint: c.place for c in touch if c.place is not None}
+        self.journals = list(journals)
         parts = {
             "residual": (rows.residual, (m,)),
             "B": (rows.B, (m, n)),
@@ -112,6 +122,8 @@ class System:
             "mass": (text.masses(), (n,)),
             "F": (text.forces(q, v, t), (n,)),
             "reactions": (text.reactions(rows, q, t), (3 * j, m)),
+            "gaps": ([c.gap for c in touch], (len(touch),)),
+            "places": ([place.parts for place in journals.values()], (len(journals), 2)),
             "energies": ([kinetic, potential, dot(text.applied(q, v, t), v)], (3,)),
         }
         columns: dict[str, Any] = {}

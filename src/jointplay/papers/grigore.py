@@ -18,7 +18,7 @@ from ..model import library
 from ..model.bodies import bar
 from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
-from ..simulate import RungeKutta, simulate
+from ..simulation import RungeKutta, simulate
 from ..statics import Equilibrium, assemble, equilibria, freedom, start
 from ..system import System
 from . import Record, Value, verdict

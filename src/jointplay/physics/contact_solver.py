@@ -158,7 +158,10 @@ def several(problem: Problem) -> Answer:
     begin = [*first, *zeros, *[0.0] * (3 * problem.count), 1e300, 0.0]
     ends, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
     _, _, best = split(ends, problem.count, problem.count, 3 * problem.count + 1)
-    return Answer(best[: 2 * problem.count], best[2 * problem.count : -1], best[-1])
+    impulses, modes = best[: 2 * problem.count], best[2 * problem.count : -1]
+    for i in every:  # what is below round-off must not pull
+        impulses[2 * i] = where(impulses[2 * i] > 0, impulses[2 * i], 0.0)
+    return Answer(impulses, modes, best[-1])
 
 
 def split(values: Sequence[Any], *sizes: int) -> list[list[Any]]:

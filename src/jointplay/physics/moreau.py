@@ -29,6 +29,7 @@ CLOSED = 5e-12  # m or rad: what a step may leave open before its positions are 
 VIOLATED = 1e-6  # of the largest impulse: more is no solution
 PIVOT = 1e-10
 ROUNDS = 4  # of closing positions
+IMPACT = 4.0  # mode of a sample whose step closed the contact
 PER_CONTACT = ("normal", "tangential", "mode", "impact loss", "friction loss", "slip")
 
 
@@ -168,16 +169,22 @@ class Step:
                 W[i][j] = W[j][i] = dot(line, changes[j])
         b = [dot(line, self.smooth) for line in lines]
         friction, static, bounce = self.coefficients()
-        back = branch(either([e > 0 for e in bounce]), self.approach, lambda: [0.0] * len(bounce))
+        before, old = [mode.value for mode in self.modes], [dot(line, self.v) for line in lines]
+        # an impact: an open contact closes faster than by the bounces that the forces of a step would keep up
+        least = [where(e < 0.98, (1 + e) / (1 - e), 100.0) for e in bounce]
+        struck = [(before[i] == OPEN) & (-old[2 * i] > least[i] * abs(b[2 * i] - old[2 * i])) for i in every]
+        impact, smooth, held = either(struck), list(b), list(before)
         for i in every:
-            b[2 * i] = b[2 * i] + bounce[i] * back[i]
+            b[2 * i] = where(impact, (1 + bounce[i]) * b[2 * i], b[2 * i])
             if touch.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
+            elif static[i] is not friction[i]:  # what does not slide yet is held by static friction
+                slow = abs(old[2 * i + 1]) <= abs(b[2 * i + 1] - old[2 * i + 1])
+                held[i] = where((before[i] == OPEN) & slow, STICKING, before[i])
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
-        before = [mode.value for mode in self.modes]
 
         def impulses(active: list[Any]) -> list[Any]:
-            answer = solve(Problem(W, b, friction, static, active, before))
+            answer = solve(Problem(W, b, friction, static, active, held))
             change = combined(self.shift, [h * self.theta * x for x in answer.impulses], changes)
             left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
             if not self.projection:
@@ -196,13 +203,16 @@ class Step:
         peak("violation", violation)
         rates = combined(self.smooth, p, changes)
         each = []
+        gained: Any = 0.0
         for i in every:
-            n, t = p[2 * i : 2 * i + 2]
-            old = dot(lines[2 * i], self.v), dot(lines[2 * i + 1], self.v)
+            (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
             new = dot(lines[2 * i], rates), dot(lines[2 * i + 1], rates)
-            lost = n * (-0.5 * (old[0] + new[0])), t * (-0.5 * (old[1] + new[1]))
-            each.append([n, t, modes[i], *lost, new[1]])
-            self.count_modes(i, before[i], each[-1], old[0])
+            each.append([n, t, modes[i], n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1])), new[1]])
+            jump = 0.5 * (n * (smooth[2 * i] + new[0]) + t * (smooth[2 * i + 1] + new[1]))
+            gained = gained + jump  # of kinetic energy, by the solve alone
+            self.count_modes(i, before[i], each[-1], un, -jump)
+        total("created", where(impact, maximum(gained, 0.0), 0.0))
+        self.count_corners(modes)
         return Ends(rates, change, combined(self.called, p, called), each)
 
     def activated(self, impulses: Callable[[list[Any]], list[Any]], gaps: list[Any]) -> list[Any]:
@@ -233,13 +243,9 @@ class Step:
             bounce.append(numbers(c.restitution))
         return friction, static, bounce
 
-    def approach(self) -> list[Any]:
-        """The rates at which the gaps open at the beginning of the step."""
-        return [dot(line, self.v) for line in Touch(self.equations, self.q, self.t).normals]
-
-    def count_modes(self, i: int, before: Any, contact: list[Any], approach: Any) -> None:
+    def count_modes(self, i: int, before: Any, contact: list[Any], approach: Any, lost: Any) -> None:
         """Count what a contact does, keep its largest force or impulse, and write down an impact."""
-        c, (n, t, mode, bumped, rubbed, _) = self.touch.contacts[i], contact
+        c, (n, t, mode, *_) = self.touch.contacts[i], contact
         hit = (before == OPEN) & (n > 0)
         total(f"{c.label}.impacts", where(hit, 1.0, 0.0))
         total(f"{c.label}.sticking", where(mode == STICKING, 1.0, 0.0))
@@ -257,10 +263,28 @@ class Step:
                 approach=-approach,
                 normal=n,
                 tangential=t,
-                lost=bumped + rubbed,
+                lost=lost,
             )
 
         branch(hit, write, lambda: None)
+
+    def count_corners(self, modes: list[Any]) -> None:
+        """Count how the four corners of each prismatic joint touch, and how often its load changes sides."""
+        on = {c.label: where(m > OPEN, 1.0, 0.0) for c, m in zip(self.touch.contacts, modes, strict=True)}
+        for joint in self.equations.mechanism.loose(Rigid):
+            ends = [f"{joint}.{end}.{side}" for end in ("front", "rear") for side in ("upper", "lower")]
+            if ends[0] not in on:
+                continue
+            front_up, front_low, rear_up, rear_low = (on[end] for end in ends)
+            up, low = front_up + rear_up, front_low + rear_low
+            flush = (up == 2.0) | (low == 2.0)
+            total(f"{joint}.one corner", where(up + low == 1.0, 1.0, 0.0))
+            total(f"{joint}.two opposite corners", where((up + low > 1.0) & ~flush, 1.0, 0.0))
+            total(f"{joint}.two corners on one side", where(flush, 1.0, 0.0))
+            side = memory(f"{joint}.side", 0.0)
+            now = where(up > low, 1.0, where(low > up, -1.0, side.value))
+            total(f"{joint}.side switches", where(now * side.value < 0, 1.0, 0.0))
+            side.value = now
 
     def checked(self, place: list[Any], change: list[Any], closed: list[Any]) -> tuple[list[Any], Pose]:
         """The place after a look at what joints and contacts leave open there; closed once more where it matters."""
@@ -272,22 +296,25 @@ class Step:
         open_rows = [abs(x) for x in self.equations.residuals(pose)]
         gaps = [c.gap for c in contacts(pose)]
         drift, depth = largest(open_rows), largest([-gap for gap in gaps])
-        peak("drift", drift)
-        peak("penetration", depth)
         if not self.projection:
+            peak("drift", drift)
+            peak("penetration", depth)
             return place, pose
         flags = [where(mask | (gap < 0), 1.0, 0.0) for mask, gap in zip(closed, gaps, strict=True)]
 
         def again() -> list[Any]:
             def once(*at: Any) -> tuple[list[Any], Any]:
-                *moved, worst = self.refine(self.after, *at, *flags)
-                return moved, worst > 1e-13
+                *moved, left = self.refine(self.after, *at[:-1], *flags)
+                return [*moved, left], left > 1e-13
 
             total("steps.refined", 1.0)
-            moved, _ = loop(place, once, ROUNDS)
-            return list(moved)
+            found, _ = loop([*place, 0.0], once, ROUNDS)
+            return [*found, found[-1]]  # the last correction bounds what is left
 
-        return branch(maximum(drift, depth) > CLOSED, again, lambda: list(place)), pose
+        *place, drift, depth = branch(maximum(drift, depth) > CLOSED, again, lambda: [*place, drift, depth])
+        peak("drift", drift)
+        peak("penetration", depth)
+        return place, pose
 
     def _refine(self, t: Any, *numbers: Any) -> list[Any]:
         """One Newton step of the positions onto joints and chosen contacts, and its size."""
@@ -345,8 +372,10 @@ class Step:
                 parts = ("force.x", "force.y", "moment")
                 columns |= {f"{joint}.{part}": forces[3 * i + k] / h for k, part in enumerate(parts)}
             columns |= {f"{row}.multiplier": x / h for row, x in zip(self.rows.labels, ends.rows, strict=True)}
-            for c, contact in zip(contacts(pose), ends.contacts, strict=True):
-                columns |= {f"{c.label}.gap": c.gap, f"{c.label}.mode": contact[2], f"{c.label}.slip": contact[5]}
+            for c, contact, mode in zip(contacts(pose), ends.contacts, self.modes, strict=True):
+                hit = (mode.value == OPEN) & (contact[0] > 0)
+                columns |= {f"{c.label}.gap": c.gap, f"{c.label}.slip": contact[5]}
+                columns[f"{c.label}.mode"] = where(hit, IMPACT, contact[2])
                 columns |= {f"{c.label}.normal": contact[0] / h, f"{c.label}.tangential": contact[1] / h}
                 if c.place is not None:
                     columns |= {f"{c.joint}.place.x": c.place.x, f"{c.joint}.place.y": c.place.y}

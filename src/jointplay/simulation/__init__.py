@@ -26,6 +26,7 @@ def simulate(
     start: Mapping[str, float | str] | None = None,
     strict: bool = True,
     progress: Callable[[float], None] | None = None,
+    reclose: bool = False,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -33,6 +34,7 @@ def simulate(
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
+    reclose: start rigid joints with play in the middle, from the first start values alone.
     """
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
@@ -44,7 +46,7 @@ def simulate(
         base = mechanism.mechanism if isinstance(mechanism, System) else mechanism
         mechanism = base.with_({f"start.{key}": x for key, x in start.items()})
     system = mechanism if isinstance(mechanism, System) else System(mechanism, 1.02 * until)
-    journey = plan(system, stepper, until, every)
+    journey = plan(system, stepper, until, every, reclose)
     outcome = journey.go(progress, strict)
     result = journey.dataset(outcome)
     if strict and not outcome.complete:
@@ -52,14 +54,14 @@ def simulate(
     return result
 
 
-def plan(system: System, stepper: Stepper | None, until: float, every: float) -> Journey:
+def plan(system: System, stepper: Stepper | None, until: float, every: float, reclose: bool = False) -> Journey:
     """The run of a system with a stepper, or with the one that its contacts need."""
     rigid = bool(system.mechanism.loose(Rigid) or system.mechanism.stopped())
     chosen = stepper or (MoreauJean() if rigid else RungeKutta())
     if isinstance(chosen, MoreauJean):
         from .rigid import RigidJourney
 
-        return RigidJourney(system, chosen, until, every)
+        return RigidJourney(system, chosen, until, every, reclose)
     from .smooth import SmoothJourney
 
     return SmoothJourney(system, chosen, until, every)

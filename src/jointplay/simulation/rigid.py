@@ -3,49 +3,109 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from .. import statics
 from ..engine.program import trace
-from ..model.clearances import Following
+from ..model.clearances import Following, Rigid
+from ..model.joints import Gear
+from ..model.mechanism import Mechanism
 from ..physics import moreau
 from ..run import Run
-from ..system import System
+from ..system import Equations, System
 from .outcome import Journey
 from .steppers import MoreauJean
 
-MODES = ("free", "sliding", "sticking")
+MODES = np.array([0, 2, 2, 3, 1], np.int8)  # by the mode in the text
+MEANINGS = "free impact sliding sticking"
+CORNERS = ("one corner", "two opposite corners", "two corners on one side")
+TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
+
+
+def twin(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with its rigid joints closed: the ideal one beside which play is judged."""
+    plays = {
+        f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0
+        for name, joint in mechanism.loose(Rigid).items()
+    }
+    return mechanism.with_(plays) if plays else mechanism
+
+
+def begin(system: System, reclose: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and rates at time 0: journals in the middle of their bearings unless the start values say else.
+
+    reclose: take only as many start values as the ideal mechanism has degrees of freedom.
+    """
+    mechanism = system.mechanism
+    if not mechanism.loose(Rigid):
+        return statics.start(system)
+    try:
+        ideal = System(twin(mechanism))
+        q, v = statics.start(ideal)
+    except ValueError:
+        if reclose:
+            raise
+        return statics.start(system)
+    given = {(k if "." in k else f"{k}.angle"): x for k, x in mechanism.start.items() if not k.endswith("rate")}
+    at = dict(zip(system.coordinates, q, strict=True))
+    if reclose or all(abs(at[name] - x) <= TOUCHING for name, x in given.items()):
+        return q, v
+    return statics.start(system)
 
 
 class RigidJourney(Journey):
     """One run of the Moreau-Jean text."""
 
-    def __init__(self, system: System, stepper: MoreauJean, until: float, every: float) -> None:
+    def __init__(self, system: System, stepper: MoreauJean, until: float, every: float, reclose: bool = False) -> None:
         super().__init__(system, stepper, until, every)
-        mechanism = system.mechanism
-        for joint in mechanism.loose(Following):
+        for joint in system.mechanism.loose(Following):
             raise ValueError(
                 f"joint {joint!r}: MoreauJean computes rigid contact, got permanent contact (following); "
                 "use RungeKutta, or contact: {kind: rigid}"
             )
         self.h = stepper.step
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
-        q, v = statics.start(system)
-        self.freedom = statics.freedom(system, q)
-        here = system.evaluate(q, v)
-        self.first = {"q": q, "v": v, "here": here}
+        self.q, self.v = begin(system, reclose)
+        self.freedom = statics.freedom(system, self.q)
+        self.here = system.evaluate(self.q, self.v)
+        self.open(self.here)
         text = moreau.stepper(
             system.equations(self.freedom.redundant),
             stepper.theta,
             stepper.projection == "combined",
             stepper.forces == "midpoint",
         )
-        state = dict(zip(system.coordinates, q.tolist(), strict=True))
-        state |= {f"{name}.rate": x for name, x in zip(system.coordinates, v.tolist(), strict=True)}
-        given = system.parameters | {"stepper.step": self.h, "stepper.energy": here.kinetic + here.potential}
+        state = dict(zip(system.coordinates, self.q.tolist(), strict=True))
+        state |= {f"{name}.rate": x for name, x in zip(system.coordinates, self.v.tolist(), strict=True)}
+        energy = self.here.kinetic + self.here.potential
+        given = system.parameters | {"stepper.step": float(self.h), "stepper.energy": float(energy)}
         given |= {"stepper.steps": self.count, "stepper.every": self.stride}
         self.run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
-        self.labels = [name.removesuffix(".mode") for name in self.run.places if name.endswith(".mode")]
+
+    def open(self, here: Equations) -> None:
+        """Refuse a start in penetration; note a step too long for the play."""
+        depths = dict(zip(self.system.contacts, -here.gaps, strict=True))
+        worst = max(depths, key=lambda label: depths[label], default=None)
+        if worst is not None and depths[worst] > TOUCHING:
+            start = ", ".join(key for key in self.system.mechanism.start if not key.endswith("rate"))
+            raise ValueError(
+                f"the start penetrates {worst!r} by {depths[worst]:.4g} m or rad (start values: {start}); give other "
+                "or fewer, or re-close it from the first of them with reclose=True (command line: --reclose)"
+            )
+        plays = [
+            x for a, x in self.system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0
+        ]
+        pull = np.abs(np.linalg.solve(here.M, here.F)).max(initial=0.0)
+        if plays and pull > 0:
+            flight = math.sqrt(2 * min(plays) / pull)
+            if self.h > 0.1 * flight:
+                self.notes.append(
+                    f"the step of {self.h:g} s is long beside the {flight:.2g} s in which the play of {min(plays):g} "
+                    f"is crossed; use {0.01 * flight:.1g} s or less"
+                )
 
     def time(self) -> float:
         return self.h * self.steps()
@@ -57,17 +117,107 @@ class RigidJourney(Journey):
         return int(self.run["step"][0])
 
     def audit(self) -> dict[str, float]:
-        run = self.run
-        return {
-            "position drift (m or rad)": float(run["drift"][0]),
-            "penetration (m or rad)": float(run["penetration"][0]),
-            "energy imbalance (J)": float(run["imbalance"][0]),
-            "peak kinetic energy (J)": float(run["kinetic"][0]),
+        q, v = ([self.number(c + end) for c in self.system.coordinates] for end in ("", ".rate"))
+        here = self.system.evaluate(q, v, self.time())
+        found = {
+            "position drift (m or rad)": self.number("drift"),
+            "velocity drift at the end (m/s or rad/s)": float(np.abs(here.B @ v - here.speed).max(initial=0.0)),
+            "penetration (m or rad)": self.number("penetration"),
+            "contact violation (relative)": max(0.0, self.number("violation")),
+            "steps closed again": self.number("steps.refined"),
+            "energy imbalance (J)": self.number("imbalance"),
+            "peak kinetic energy (J)": self.number("kinetic"),
+            "energy lost in impacts (J)": self.number("loss.impact"),
+            "energy lost by friction (J)": self.number("loss.friction"),
             "conditioning at the start": self.freedom.conditioning,
         }
+        created = self.number("created")
+        if created > 1e-12 * max(found["peak kinetic energy (J)"], 1e-300):
+            found["impact created energy (J)"] = created
+        return found
+
+    def columns(self) -> Mapping[str, np.ndarray]:
+        """The samples, with the start as the first."""
+        a, multipliers = self.here.accelerations()
+        first: dict[str, float] = {"kinetic": self.here.kinetic, "potential": self.here.potential}
+        for end, values in (("", self.q), (".rate", self.v), (".acceleration", a)):
+            first |= {name + end: x for name, x in zip(self.system.coordinates, values, strict=True)}
+        reactions = (self.here.reactions @ multipliers).reshape(-1, 3)
+        for joint, parts in zip(self.system.mechanism.joints, reactions, strict=True):
+            first |= {f"{joint}.{part}": x for part, x in zip(("force.x", "force.y", "moment"), parts, strict=True)}
+        first |= {f"{row}.multiplier": x for row, x in zip(self.system.rows, multipliers, strict=True)}
+        first |= {f"{label}.gap": x for label, x in zip(self.system.contacts, self.here.gaps, strict=True)}
+        for joint, (x, y) in zip(self.system.journals, self.here.places, strict=True):
+            first |= {f"{joint}.place.x": x, f"{joint}.place.y": y}
+        return {name: np.append(first.get(name, 0.0), values) for name, values in self.run.rows("samples").items()}
 
     def extras(self) -> dict[str, Any]:
         def scale(what: str, x: float) -> float:
             return (math.sqrt(max(x, 0.0)) if what == "force" else max(x, 0.0)) / self.h
 
-        return self.peak_forces(scale)
+        found, labels = self.peak_forces(scale), self.system.contacts
+        columns = self.columns()
+        for name, text in (("impact", "energy lost in impacts"), ("friction", "energy lost by friction")):
+            found[f"{name}_loss"] = ("time", columns[f"{name}.loss"], {"units": "J", "long_name": text})
+        if not labels:
+            return found
+        found["contact"] = ("contact", labels)
+        for name, end, unit, text in (
+            ("gap", "gap", "m or rad", "gap of the contact"),
+            ("slip", "slip", "m/s", "sliding velocity of the contact"),
+            ("normal_force", "normal", "N", "normal force: impulse of a step over its length"),
+            ("friction_force", "tangential", "N", "tangential force: impulse of a step over its length"),
+        ):
+            table = np.column_stack([columns[f"{label}.{end}"] for label in labels])
+            found[name] = (("time", "contact"), table, {"units": unit, "long_name": text})
+        modes = np.column_stack([columns[f"{label}.mode"] for label in labels]).astype(int)
+        flags = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": MEANINGS}
+        found["mode"] = (("time", "contact"), MODES[modes], {"long_name": "mode of the contact", **flags})
+        if self.system.journals:
+            found["journal"] = ("journal", self.system.journals)
+            for axis in "xy":
+                table = np.column_stack([columns[f"{joint}.place.{axis}"] for joint in self.system.journals])
+                said = {"units": "m", "long_name": f"journal centre in its bearing, {axis} of the bearing's body"}
+                found[f"place_{axis}"] = (("time", "journal"), table, said)
+        return found | self.statistics() | self.impacts()
+
+    def statistics(self) -> dict[str, Any]:
+        """Shares of time, largest forces and impulses of the contacts over all steps."""
+        labels, steps = self.system.contacts, max(1, self.steps())
+        found: dict[str, Any] = {}
+        shares = {
+            what: np.array([self.number(f"{n}.{what}") / steps for n in labels]) for what in ("sliding", "sticking")
+        }
+        shares["free"] = 1 - shares["sliding"] - shares["sticking"]
+        for what, share in shares.items():
+            found[f"share_{what}"] = ("contact", share, {"units": "1", "long_name": f"share of time {what}"})
+        found["impacts"] = ("contact", [int(self.number(f"{n}.impacts")) for n in labels], {"long_name": "impacts"})
+        for what, unit, text in (
+            ("normal", "N", "largest normal force between impacts"),
+            ("impulse", "N*s", "largest normal impulse of an impact"),
+        ):
+            most = np.array([max(0.0, self.number(f"{n}.{what}")) for n in labels])
+            found[f"peak_{what}"] = (
+                "contact",
+                most / (self.h if unit == "N" else 1),
+                {"units": unit, "long_name": text},
+            )
+        bores = [j for j in self.system.mechanism.loose(Rigid) if f"{j}.side" in self.run.places]
+        if bores:
+            found["bore"] = ("bore", bores)
+            table = np.array([[self.number(f"{j}.{what}") / steps for what in CORNERS] for j in bores])
+            table = np.column_stack([1 - table.sum(axis=1), table])
+            found["corners"] = ("corners", ["no contact", *CORNERS])
+            found["share_corners"] = (("bore", "corners"), table, {"units": "1", "long_name": "share of time"})
+            switches = [int(self.number(f"{j}.side switches")) for j in bores]
+            found["side_switches"] = ("bore", switches, {"long_name": "changes of the loaded side"})
+        return found
+
+    def impacts(self) -> dict[str, Any]:
+        """The list of impacts."""
+        rows = self.run.rows("impacts")
+        labels = np.array(self.system.contacts)
+        units = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
+        found: dict[str, Any] = {f"impact_{name}": ("impact", rows[name], {"units": u}) for name, u in units.items()}
+        found["impact_contact"] = ("impact", labels[rows["contact"].astype(int)])
+        return found

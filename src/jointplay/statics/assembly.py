@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.joints import Revolute
+from ..model.clearances import Following
 from ..model.mechanism import owner
 from ..system import Equations, System
 
@@ -116,13 +116,15 @@ def guess(
             return np.array(mechanism.ground.points[reference.partition(".")[2]])
         return places[owner(reference)] + arm(reference) if owner(reference) in places else None
 
+    following = mechanism.loose(Following)
+
     def follow() -> None:
         found = True
         while found:
             found = False
             for name, joint in mechanism.joints.items():
                 lean = (plays or {}).get(name, down)
-                clearance = joint.clearance if isinstance(joint, Revolute) else 0.0
+                clearance = following[name].clearance if name in following else 0.0  # rigid play starts in the middle
                 play = clearance * np.array([np.cos(lean), np.sin(lean)])
                 pairs = (joint.between, joint.between[::-1]) if joint.kind != "gear" else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):

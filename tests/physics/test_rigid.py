@@ -1,0 +1,347 @@
+"""Rigid contact by Moreau-Jean stepping: closed forms, energy of impacts, degenerate cases, records, bad input."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from jointplay.model import Rigid, library, loads
+from jointplay.results import audit, load, save
+from jointplay.simulation import MoreauJean, SimulationFailed, simulate
+
+BALL = """
+name: ball on a floor
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 2, inertia: 0.1}}
+joints:
+  guide: {kind: slot, between: [ground.O, ball.centre], axis: [0, 1], lower: 0, stop_restitution: %s}
+start: {ball.x: 0, ball.y: %s, ball: 0}
+"""
+
+
+def test_a_ball_bounces_at_the_times_of_the_textbook():
+    """Impacts at t1, t1 (1 + 2e), t1 (1 + 2e + 2e^2), ..., which accumulate at t1 (1 + e)/(1 - e)."""
+    e, height = 0.8, 1.0
+    first = math.sqrt(2 * height / 9.81)
+    run = simulate(loads(BALL % (e, height)), 5.0, MoreauJean(1e-5))
+    hits = run["impact_time"].values
+    expected, leap = [first], 2 * e * first
+    while len(expected) < 12:
+        expected.append(expected[-1] + leap)
+        leap *= e
+    assert hits[:12] == pytest.approx(expected, abs=1e-3)
+    assert run["impact_approach"].values[:6] == pytest.approx(9.81 * first * e ** np.arange(6), rel=5e-3)
+    lost = 0.5 * 2 * (9.81 * first) ** 2 * (1 - e**2)  # of the first impact
+    assert float(run["impact_lost"][0]) == pytest.approx(lost, rel=5e-3)
+    accumulated = first * (1 + e) / (1 - e)
+    assert run["impact_time"].values[-1] < accumulated + 0.01  # then it lies still
+    rest = run.sel(time=slice(accumulated + 0.1, None))
+    assert np.abs(rest["y"].values).max() < 1e-11 and np.abs(rest["y_rate"].values).max() < 2e-3
+    assert float(rest["normal_force"][-1, 0]) == pytest.approx(2 * 9.81, rel=1e-6)
+    assert audit(run)["penetration (m or rad)"] < 1e-11
+
+
+WALLS = """
+name: ball between walls
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 1, inertia: 0.1}}
+joints:
+  guide: {kind: slot, between: [ground.O, ball.centre], axis: [1, 0], lower: -1, upper: 1, stop_restitution: 1}
+start: {ball.x: 0, ball.y: 0, ball: 0, ball.x.rate: 3}
+"""
+
+
+def test_a_ball_between_two_walls_keeps_its_speed():
+    run = simulate(loads(WALLS), 10.0, MoreauJean(1e-4))
+    assert np.allclose(np.abs(run["x_rate"].values), 3.0, rtol=1e-10, atol=0)
+    assert len(run["impact_time"]) == 15  # at 1/3, 1, 5/3, ... s
+    assert run["impact_time"].values == pytest.approx(1 / 3 + np.arange(15) * 2 / 3, abs=5e-3)
+    assert set(run["impact_contact"].values) == {"guide.stop.lower", "guide.stop.upper"}
+
+
+INCLINE = """
+name: block on an incline
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 3, inertia: 0.02}}
+joints:
+  guide: {kind: prismatic, between: [ground.O, block.centre], axis: [%.17g, %.17g], angle: %.17g, clearance: 1 mm,
+          length: 0.3, radius: 0.05, contact: {kind: rigid, friction: %g}}
+start: {block: %.17g, block.x: %.17g, block.y: %.17g}
+"""
+
+
+def incline(slope, friction):
+    """A block that lies in a guide tilted by the slope (rad), started on the guide's lower wall."""
+    c, s = math.cos(slope), math.sin(slope)
+    return loads(INCLINE % (c, s, slope, friction, slope, 1e-3 * s, -1e-3 * c))
+
+
+def test_a_block_on_an_incline_sticks_below_the_angle_of_friction():
+    slope = 0.3
+    run = simulate(incline(slope, math.tan(slope) + 0.01), 0.5, MoreauJean(1e-4))
+    along = run["x"] * math.cos(slope) + run["y"] * math.sin(slope)
+    assert np.abs(along.values).max() < 1e-9
+    forces = run["normal_force"].isel(time=-1).values, run["friction_force"].isel(time=-1).values
+    assert forces[0].sum() == pytest.approx(3 * 9.81 * math.cos(slope), rel=1e-6)
+    assert abs(forces[1].sum()) == pytest.approx(3 * 9.81 * math.sin(slope), rel=1e-6)
+    assert float(run["share_corners"].sel(corners="two corners on one side")[0]) > 0.99
+
+
+def test_a_block_slides_down_as_coulomb_says():
+    slope, friction = 0.5, 0.2
+    run = simulate(incline(slope, friction), 0.5, MoreauJean(1e-4))
+    along = -(run["x"] * math.cos(slope) + run["y"] * math.sin(slope)).values[:, 0]
+    a = 9.81 * (math.sin(slope) - friction * math.cos(slope))
+    t = run["time"].values
+    assert along == pytest.approx(0.5 * a * t**2, abs=2e-4 * a)
+    lost = friction * 3 * 9.81 * math.cos(slope) * along[-1]
+    assert float(run["friction_loss"][-1]) == pytest.approx(lost, rel=1e-3)
+    assert abs(float(run["friction_force"][-1].sum())) == pytest.approx(friction * float(run["normal_force"][-1].sum()))
+
+
+def test_static_friction_holds_more():
+    held = loads(
+        (INCLINE % (1, 0, 0, 0.2, 0, 0, -1e-3)).replace("friction: 0.2", "friction: 0.2, static_friction: 0.6")
+    )
+    pushed = held.replace(forces={"push": {"kind": "force", "at": "block.centre", "x": 0.4 * 3 * 9.81}})
+    assert np.abs(simulate(pushed, 0.2, MoreauJean(1e-4))["x"].values).max() < 1e-9
+    harder = held.replace(forces={"push": {"kind": "force", "at": "block.centre", "x": 0.7 * 3 * 9.81}})
+    x = simulate(harder, 0.2, MoreauJean(1e-4))["x"].values[-1, 0]
+    assert x == pytest.approx(0.5 * (0.7 - 0.2) * 9.81 * 0.2**2, rel=1e-2)  # slides with the smaller one
+
+
+def test_a_pendulum_rebounds_from_a_stop():
+    """Swing from 0 to the stop at -90 degrees: the rate there is sqrt(3 g/L), then e times as much back."""
+    mechanism = library.pendulum(1)
+    joint = {**mechanism.joints["J1"].plain(), "lower": -math.pi / 2, "stop_restitution": 0.5}
+    run = simulate(mechanism.replace(joints={"J1": joint}), 2.0, MoreauJean(1e-5), start={"bar1": 0.0})
+    rate = math.sqrt(3 * 9.81)
+    assert float(run["impact_approach"][0]) == pytest.approx(rate, rel=1e-4)
+    peak = run["angle"].where(run["time"] > float(run["impact_time"][0]) + 0.01).max()
+    # height regained: e^2 of the height fallen
+    assert float(np.sin(peak)) == pytest.approx(-1 + 0.25, abs=2e-3)
+
+
+def test_backlash_moves_the_driven_wheel_late():
+    text = """
+gravity: [0, 0]
+ground: {points: {A: [0, 0], B: [1, 0]}}
+bodies: {a: {mass: 1, inertia: 0.5}, b: {mass: 1, inertia: 0.5}}
+joints:
+  A: {kind: revolute, between: [ground.A, a.centre]}
+  B: {kind: revolute, between: [ground.B, b.centre]}
+  teeth: {kind: gear, between: [a, b], ratio: -1, play: 0.1}
+start: {a: 0, b: 0, a.x: 0, a.y: 0, b.x: 1, b.y: 0, a.rate: 1, b.rate: 0}
+"""
+    run = simulate(loads(text), 1.0, MoreauJean(1e-4))
+    assert float(run["impact_time"][0]) == pytest.approx(0.1, abs=2e-4)  # through the play
+    before, after = run.sel(time=0.09, method="nearest"), run.isel(time=-1)
+    assert before["angle_rate"].values == pytest.approx([1.0, 0.0])
+    assert after["angle_rate"].values == pytest.approx([0.5, -0.5], rel=1e-9)  # plastic impact, then together
+
+
+def test_a_slider_wedged_on_opposite_corners_does_not_move():
+    """A long lever and strong friction: the block tilts in its guide and locks on two opposite corners."""
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1, inertia: 0.01, points: {arm: [0, 1]}}}
+joints:
+  guide: {kind: prismatic, between: [ground.O, block.centre], axis: [1, 0], clearance: 0.5 mm, length: 0.1,
+          radius: 0.02, contact: {kind: rigid, friction: 0.3}}
+forces: {pull: {kind: force, at: block.arm, x: 100}}
+start: {block: 0, block.x: 0, block.y: 0}
+gravity: [0, 0]
+"""
+    run = simulate(loads(text), 0.5, MoreauJean(1e-5))
+    late = run.isel(time=slice(-100, None))
+    assert np.ptp(late["x"].values) < 1e-9
+    assert float(run["share_corners"].sel(corners="two opposite corners")[0]) > 0.9
+    assert audit(run)["penetration (m or rad)"] < 1e-11
+
+
+# -- four-bars
+
+
+def siconos_case(h):
+    """The case of the reference page: J3 open by 1 mm, bearing on the rocker, 6 N m, the start of the peer."""
+    angles = {"crank": 1.570823772407980, "coupler": 0.353284202062446, "rocker": 1.264872058968431}
+    mechanism = library.four_bar((1.0, 4.0, 2.5, 3.0), (1, 1, 1), (0.0833, 1.33, 0.521), angles["crank"])
+    mechanism = mechanism.replace(forces={"motor": {"kind": "torque", "on": "crank", "torque": 6.0}}, start=angles)
+    loose = mechanism.loosen("J3", 1e-3, journal_radius=0.059, bearing="second", contact=Rigid(friction=0.1))
+    return simulate(loose, 2.0, MoreauJean(h), every=0.5)
+
+
+def test_the_peers_case_extrapolates_to_the_peers_value():
+    coarse, fine = (siconos_case(h) for h in (1e-5, 5e-6))
+    first, second = (float(run["angle"].sel(body="crank")[-1]) for run in (coarse, fine))
+    assert 2 * second - first == pytest.approx(10.314671, abs=2e-5)
+    assert audit(fine)["penetration (m or rad)"] < 1e-11 and audit(fine)["position drift (m or rad)"] < 1e-11
+
+
+def test_ideal_joints_agree_with_runge_kutta_at_first_order():
+    mechanism = library.crank_rocker_2016()
+    right = simulate(mechanism, 1.0, start={"crank.rate": 10.0})["angle"].values[-1]
+    errors = []
+    for h in (4e-5, 2e-5):
+        run = simulate(mechanism, 1.0, MoreauJean(h), start={"crank.rate": 10.0})
+        errors.append(np.abs(run["angle"].values[-1] - right).max())
+        energy = run["kinetic"] + run["potential"]
+        errors.append(float(np.abs(energy - energy[0]).max()))
+    assert errors[0] / errors[2] == pytest.approx(2.0, rel=0.05) and errors[1] / errors[3] == pytest.approx(
+        2.0, rel=0.05
+    )
+
+
+@given(
+    clearances=st.tuples(st.floats(1e-4, 5e-3), st.floats(1e-4, 5e-3)),
+    lengths=st.tuples(st.floats(0.8, 1.2), st.floats(3.5, 4.5), st.floats(2.3, 2.7)),
+    restitution=st.sampled_from([0.0, 0.5, 1.0]),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+def test_impacts_without_friction_create_no_energy(clearances, lengths, restitution):
+    mechanism = library.four_bar((*lengths, 3.0), (1, 1, 1), (0.0833, 1.33, 0.521), 1.571)
+    for joint, c in zip(("J2", "J3"), clearances, strict=True):
+        mechanism = mechanism.loosen(joint, c, contact=Rigid(restitution=restitution))
+    run = simulate(mechanism, 0.5, MoreauJean(1e-5), start={"crank.rate": 8.0}, reclose=True)
+    assert len(run["impact_time"]) > 0
+    energy = float((run["kinetic"] + np.abs(run["potential"])).max())
+    assert "impact created energy (J)" not in audit(run)
+    if restitution == 1.0:
+        assert np.abs(run["impact_lost"].groupby(run["impact_time"]).sum().values).max() < 1e-12 * energy
+    else:
+        assert float(run["impact_lost"].sum()) > 0
+
+
+def test_unequal_restitutions_that_create_energy_are_named():
+    """Newton's rule with different coefficients at simultaneous impacts may create energy; the audit says so."""
+    text = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0], P: [0, 0]}}
+bodies: {bar: {mass: 1, inertia: 0.02, points: {l: [-0.5, 0], r: [0.5, 0]}}}
+joints:
+  L: {kind: slot, between: [ground.O, bar.l], axis: [1, 0], clearance: 0.1, contact: {kind: rigid, restitution: 1}}
+  R: {kind: slot, between: [ground.P, bar.r], axis: [1, 0], clearance: 0.1, contact: {kind: rigid, restitution: 0}}
+start: {bar.x: 0, bar.y: 0, bar: 0, bar.y.rate: -1, bar.rate: 0, bar.x.rate: 0}
+"""
+    run = simulate(loads(text), 0.15, MoreauJean(1e-4))
+    created = audit(run).get("impact created energy (J)", 0.0)
+    gain = float(run["kinetic"][-1] - run["kinetic"][0])
+    assert created >= 0 and (gain <= 1e-9) == (created < 1e-9)
+
+
+def test_the_mechanism_of_wu_runs_with_rigid_contact():
+    mechanism = library.wu_2017(clearance=5e-4, contact=Rigid(friction=0.1))
+    run = simulate(mechanism, 3.0, MoreauJean(2e-5))
+    assert audit(run)["position drift (m or rad)"] < 1e-10 and audit(run)["penetration (m or rad)"] < 1e-10
+    assert float(run["share_corners"].sum()) == pytest.approx(1.0)
+
+
+# -- records
+
+
+@pytest.fixture(scope="module")
+def loose():
+    mechanism = library.crank_rocker_2016(clearance2=3e-3, clearance3=3e-3)
+    return simulate(mechanism, 0.5, MoreauJean(1e-5), every=1e-4, start={"crank.rate": 10.0}, reclose=True)
+
+
+def test_the_record_of_contacts_is_consistent(loose):
+    radius = np.hypot(loose["place_x"], loose["place_y"])
+    assert (radius.values <= 3e-3 + 1e-11).all()
+    assert loose["gap"].values == pytest.approx(3e-3 - radius.values, abs=1e-12)
+    assert list(loose["contact"].values) == ["J2", "J3"]
+    shares = loose["share_free"] + loose["share_sliding"] + loose["share_sticking"]
+    assert shares.values == pytest.approx(1.0)
+    free = loose["mode"].values == 0
+    assert (loose["normal_force"].values[free] == 0).all() and (loose["normal_force"].values >= 0).all()
+    sliding = loose["mode"].values == 2
+    cone = np.abs(loose["friction_force"].values) - 0.1 * loose["normal_force"].values
+    assert cone[sliding] == pytest.approx(0.0, abs=1e-9) and (cone <= 1e-9).all()
+    counts = {label: int((loose["impact_contact"] == label).sum()) for label in ("J2", "J3")}
+    assert [counts["J2"], counts["J3"]] == list(loose["impacts"].values)
+    held = np.hypot(loose["force_x"], loose["force_y"]).sel(joint="J2").values[1:]
+    touching = np.hypot(loose["normal_force"], loose["friction_force"]).sel(contact="J2").values[1:]
+    assert held == pytest.approx(touching, rel=1e-9, abs=1e-9)
+    balance = loose["kinetic"] + loose["potential"] - loose["work"] + loose["impact_loss"] + loose["friction_loss"]
+    assert np.abs(balance - balance[0]).max() <= audit(loose)["energy imbalance (J)"] + 1e-9
+    assert audit(loose)["energy imbalance (J)"] < 0.01 * audit(loose)["peak kinetic energy (J)"]
+
+
+def test_rigid_results_survive_a_file(loose, tmp_path):
+    save(loose, tmp_path / "loose.nc")
+    assert load(tmp_path / "loose.nc").identical(loose)
+
+
+def test_output_interval_does_not_change_the_numbers(loose):
+    mechanism = library.crank_rocker_2016(clearance2=3e-3, clearance3=3e-3)
+    coarse = simulate(mechanism, 0.5, MoreauJean(1e-5), every=0.1, start={"crank.rate": 10.0}, reclose=True)
+    assert (coarse["angle"].values[-1] == loose["angle"].values[-1]).all()
+    assert (coarse["peak_force"].values == loose["peak_force"].values).all()
+    assert (coarse["impact_time"].values == loose["impact_time"].values).all()
+
+
+def test_plain_moreau_penetrates_and_the_projection_does_not():
+    mechanism = library.crank_rocker_2016(clearance2=3e-3)
+    depth = {}
+    for projection in ("combined", "none"):
+        stepper = MoreauJean(1e-5, projection=projection)
+        run = simulate(mechanism, 1.0, stepper, start={"crank.rate": 10.0}, reclose=True)
+        depth[projection] = audit(run)["penetration (m or rad)"]
+    assert depth["combined"] < 1e-11 and 1e-8 < depth["none"] < 1e-3
+
+
+# -- bad input
+
+
+def test_a_start_in_penetration_is_refused_and_can_be_closed():
+    mechanism = library.crank_rocker_2016(clearance2=3e-3)
+    with pytest.raises(ValueError, match=r"the start penetrates 'J2' by 0\.\d+ m.*reclose=True"):
+        simulate(mechanism, 0.1, start={"crank": 1.0})
+    run = simulate(mechanism, 0.1, MoreauJean(1e-4), start={"crank": 1.0}, reclose=True)
+    assert float(run["angle"][0, 0]) == 1.0 and float(run["gap"][0, 0]) == pytest.approx(3e-3, abs=1e-12)
+
+
+def test_a_step_too_long_for_the_play_is_noted():
+    mechanism = library.crank_rocker_2016(clearance2=1e-5)
+    run = simulate(mechanism, 0.01, MoreauJean(1e-3))
+    assert "is long beside the" in json.loads(run.attrs["notes"])[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MoreauJean(0.0), "MoreauJean: step must be a number > 0, got 0.0"),
+        (lambda: MoreauJean(1e-5, theta=0.2), "theta must be between 0.5 and 1, got 0.2"),
+        (lambda: MoreauJean(1e-5, projection="some"), "projection must be one of combined, none, got 'some'"),
+        (lambda: MoreauJean(1e-5, forces="late"), "forces must be one of explicit, midpoint, got 'late'"),
+        (
+            lambda: simulate(library.grigore_figure_5(), 1.0, MoreauJean()),
+            "joint 'O3': MoreauJean computes rigid contact",
+        ),
+    ],
+)
+def test_bad_steppers_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_contact_without_a_solution_is_an_outcome():
+    """A rod that slides on a rough wall (Painleve): with strong friction the slip equation loses its sign."""
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {rod: {mass: 1, inertia: 0.0833, points: {tip: [-0.5, 0]}}}
+joints:
+  wall: {kind: slot, between: [ground.O, rod.tip], axis: [1, 0], clearance: 1, contact: {kind: rigid, friction: 3}}
+start: {rod: 60 deg, rod.x: 0, rod.y: %.17g, rod.x.rate: 4, rod.y.rate: 0, rod.rate: 0}
+"""
+    mechanism = loads(text % (-1 + 0.5 * math.sin(math.radians(60))))
+    try:
+        run = simulate(mechanism, 0.3, MoreauJean(1e-4))
+    except SimulationFailed as failed:
+        assert failed.outcome.kind == "solver failed" and "t = " in failed.outcome.text
+    else:
+        assert (run["normal_force"].values >= 0).all()
