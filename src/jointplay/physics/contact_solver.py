@@ -159,8 +159,9 @@ def several(problem: Problem) -> Answer:
     ends, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
     _, _, best = split(ends, problem.count, problem.count, 3 * problem.count + 1)
     impulses, modes = best[: 2 * problem.count], best[2 * problem.count : -1]
-    for i in every:  # what is below round-off must not pull
-        impulses[2 * i] = where(impulses[2 * i] > 0, impulses[2 * i], 0.0)
+    for i in every:  # round-off must neither pull nor act in an open contact
+        shut = (modes[i] > OPEN) & (impulses[2 * i] > 0)
+        impulses[2 * i], impulses[2 * i + 1] = where(shut, impulses[2 * i], 0.0), where(shut, impulses[2 * i + 1], 0.0)
     return Answer(impulses, modes, best[-1])
 
 
