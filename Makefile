@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 demo: $(VENV)/.installed-plot
 	@mkdir -p build
-	$(BIN)/python examples/01_bouncing_journal.py
+	$(BIN)/python examples/02_crank_rocker.py
 
 test: lint
 	$(BIN)/python -m pytest tests -n 2

@@ -1,6 +1,9 @@
-"""What README and docs show must run and be true."""
+"""What README, docs and examples show must run and be true."""
 
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,39 +11,108 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [
-    pytest.param(block, id=f"{path.name}-{i}")
-    for path in DOCUMENTS
-    for i, block in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+WRITTEN = {
+    "01_bouncing_journal": ["bouncing_journal.png"],
+    "02_crank_rocker": ["crank_rocker.nc", "crank_rocker.png"],
+    "03_slider_crank": ["slider_crank_torque.png"],
+    "04_contact_loss": [],
+}
+SAID = {
+    "01_bouncing_journal": "impacts",
+    "02_crank_rocker": "the motor did 118.65 J of work",
+    "03_slider_crank": "stroke 200.0 mm",
+    "04_contact_loss": "loses contact at t = 2.18112",
+}
+
+
+def blocks(path: Path, info: str) -> list[str]:
+    """The code blocks of a document with this word (and nothing else) after the fence."""
+    return re.findall(rf"^```{info}\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+PYTHON = [
+    pytest.param(block, id=f"{path.name}-{i}") for path in DOCUMENTS for i, block in enumerate(blocks(path, "python"))
 ]
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+def run(*command: str | Path, cwd: Path, source: Path | None = None) -> str:
+    """What a command prints; it must succeed."""
+    environment = {**os.environ, "MPLBACKEND": "Agg"} | ({"PYTHONPATH": str(source)} if source else {})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("block", PYTHON)
 def test_every_python_block_runs(block, tmp_path):
     script = tmp_path / "block.py"
     script.write_text(block, encoding="utf-8")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    assert run(sys.executable, script, cwd=tmp_path).strip()
+
+
+def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
+    [model] = blocks(ROOT / "README.md", "yaml")
+    assert len(model.splitlines()) < 20
+    assert model == (ROOT / "examples" / "slider_crank.yaml").read_text(encoding="utf-8")
+    (tmp_path / "slider.yaml").write_text(model, encoding="utf-8")
+    commands = [shlex.split(line) for block in blocks(ROOT / "README.md", "sh") for line in block.splitlines()]
+    assert commands[0] == ["jointplay", "run", "slider.yaml", "--plot", "slider.png"]
+    for name, *arguments in commands:
+        assert name == "jointplay" and run(sys.executable, "-m", "jointplay", *arguments, cwd=tmp_path).strip()
+    sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
+    assert {"slider.nc", "slider.png", "fast.csv", "press.yaml"} <= sizes.keys() and min(sizes.values()) > 100
+    assert sizes["slider.png"] > 10_000
+
+
+def test_readme_names_every_command():
+    text = run(sys.executable, "-m", "jointplay", "--help", cwd=ROOT)
+    commands = re.findall(r"^    (\w+)(?: {2,}|$)", text.partition("examples:")[0], re.MULTILINE)
+    assert {"run", "reproduce"} <= set(commands)
+    assert [command for command in commands if f"| `{command}` |" not in README] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_runs(example, tmp_path):
+    (tmp_path / "build").mkdir()
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 60
+    assert SAID[example.stem] in run(sys.executable, example, cwd=tmp_path)
+    for name in WRITTEN[example.stem]:
+        assert (tmp_path / "build" / name).stat().st_size > 10_000
+
+
+def test_a_joint_is_added_as_the_document_says(tmp_path):
+    document = ROOT / "docs" / "extending.md"
+    shutil.copytree(ROOT / "src" / "jointplay", tmp_path / "jointplay", ignore=shutil.ignore_patterns("__pycache__"))
+    joints, constraints = tmp_path / "jointplay/model/joints.py", tmp_path / "jointplay/physics/constraints.py"
+    [described] = blocks(document, "python in model/joints.py")
+    text = joints.read_text(encoding="utf-8")
+    [union] = re.findall(r"^Joint = .*\n", text, re.MULTILINE)
+    assert described.endswith(union.replace(", OneOf", " | Rolling, OneOf"))
+    joints.write_text(text.replace(union, described), encoding="utf-8")
+    [function] = blocks(document, "python in physics/constraints.py")
+    constraints.write_text(constraints.read_text(encoding="utf-8") + "\n\n" + function, encoding="utf-8")
+    script = tmp_path / "script.py"
+    [script_text] = blocks(document, "python with the joint")
+    script.write_text(script_text, encoding="utf-8")
+    assert "rolls down with 3.2" in run(sys.executable, script, cwd=tmp_path, source=tmp_path)
 
 
 def test_every_named_file_exists():
     missing = []
+    rooms = "src|tests|examples|benchmarks|validation|docs|engine|numerics|model|physics|simulation|cli|papers|laws"
     for path in DOCUMENTS:
-        names = re.findall(
-            r"`((?:src|tests|examples|benchmarks|validation|docs|engine|numerics)/[\w/]*\.(?:py|md|cpp))`",
-            path.read_text(encoding="utf-8"),
-        )
+        names = re.findall(rf"`(?:pytest )?((?:{rooms})/[\w/]*(?:\.(?:py|md|cpp|yaml))?)`", path.read_text("utf-8"))
         roots = (ROOT, ROOT / "src" / "jointplay")
         missing += [(path.name, n) for n in names if not any((root / n).exists() for root in roots)]
+        pictures = re.findall(r"\]\(((?!http|#)[^)#]+)", path.read_text("utf-8"))
+        missing += [(path.name, n) for n in pictures if not (path.parent / n).exists()]
     assert missing == []
 
 
-def test_the_demo_runs_and_draws(tmp_path):
-    (tmp_path / "build").mkdir()
-    demo = ROOT / "examples" / "01_bouncing_journal.py"
-    assert len(demo.read_text(encoding="utf-8").splitlines()) < 40
-    done = subprocess.run([sys.executable, demo], capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "impacts" in done.stdout and (tmp_path / "build" / "bouncing_journal.png").stat().st_size > 10_000
+def test_the_demo_is_what_readme_says():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [recipe] = re.findall(r"^demo:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert "examples/02_crank_rocker.py" in recipe and "`examples/02_crank_rocker.py`" in README

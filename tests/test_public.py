@@ -59,7 +59,7 @@ def test_describing_loads_no_library_of_results():
 
 def test_names_do_not_depend_on_what_was_imported_before():
     code = """
-import jointplay.simulation, jointplay.statics, jointplay.model.library, jointplay.results
+import jointplay.simulation, jointplay.statics, jointplay.papers.grigore, jointplay.model.library, jointplay.results
 import json, jointplay as jp
 print(json.dumps([type(jp.simulate).__name__, type(jp.check).__name__, jp.library.__name__, jp.results.__name__]))
 """
