@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from jointplay import results, simulate
+from jointplay import results
 from jointplay.cli import inputs, main
 from jointplay.cli import run as command
 from jointplay.model import library, load
+from jointplay.simulation import RungeKutta, simulate
 
 MODEL = """\
 name: swing
@@ -70,10 +71,36 @@ def test_run_takes_library_names_changes_and_tolerances(here: Path, capsys):
     assert capsys.readouterr() == ("", "")
     run = results.load("out.nc")
     model = library.crank_rocker_2016().with_({"crank.mass": 0.25, "start.crank.rate": 2 * math.pi})
-    expected = simulate.simulate(model, 0.5, simulate.RungeKutta(1e-6, 1e-7), every=0.01)
+    expected = simulate(model, 0.5, RungeKutta(1e-6, 1e-7), every=0.01)
     assert (run.angle.values == expected.angle.values).all()
     assert float(run.angle_rate.sel(body="crank")[0]) == pytest.approx(2 * math.pi)
     assert names(here) == ["out.nc", "swing.yaml"]
+
+
+RATTLING = """
+name: rattling
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 2}}
+joints: {J1: {kind: revolute, between: [ground.O, arm.start], clearance: 1 mm, contact: {kind: rigid, friction: 0.1}}}
+start: {arm: 0, arm.x: %s, arm.y: 0}
+"""
+
+
+def test_rigid_contact_runs_with_its_own_stepper(here: Path, capsys):
+    Path("rattling.yaml").write_text(RATTLING % 0.5)
+    assert main(["run", "rattling.yaml", "--until", "0.1", "--step", "0.1 ms", "--convergence"]) == 0
+    shown = table(capsys.readouterr().out)
+    assert shown["stepper"].startswith("MoreauJean(step=0.0001") and "impacts, free" in shown["contact J1"]
+    assert "moves by" in shown["half step: arm.angle"] and float(shown["audit: penetration (m or rad)"]) < 1e-11
+
+
+def test_a_start_in_penetration_is_bad_input_and_can_be_closed(here: Path, capsys):
+    Path("rattling.yaml").write_text(RATTLING % 0.6)
+    assert main(["run", "rattling.yaml", "--until", "0.1"]) == 2
+    assert "penetrates 'J1' by 0.099 m" in capsys.readouterr().err and not Path("rattling.nc").exists()
+    assert main(["run", "rattling.yaml", "--until", "0.01", "--reclose"]) == 0
+    assert main(["run", "rattling.yaml", "--until", "0.1", "--rtol", "1e-6"]) == 2
+    assert "--rtol: rigid contact takes fixed steps" in capsys.readouterr().err
 
 
 def test_a_file_goes_before_the_library(here: Path):

@@ -303,7 +303,7 @@ def test_plain_moreau_penetrates_and_the_projection_does_not():
 
 def test_a_start_in_penetration_is_refused_and_can_be_closed():
     mechanism = library.crank_rocker_2016(clearance2=3e-3)
-    with pytest.raises(ValueError, match=r"the start penetrates 'J2' by 0\.\d+ m.*reclose=True"):
+    with pytest.raises(ValueError, match=r"start: penetrates 'J2' by 0\.\d+ m.*reclose=True"):
         simulate(mechanism, 0.1, start={"crank": 1.0})
     run = simulate(mechanism, 0.1, MoreauJean(1e-4), start={"crank": 1.0}, reclose=True)
     assert float(run["angle"][0, 0]) == 1.0 and float(run["gap"][0, 0]) == pytest.approx(3e-3, abs=1e-12)
@@ -324,7 +324,7 @@ def test_a_step_too_long_for_the_play_is_noted():
         (lambda: MoreauJean(1e-5, forces="late"), "forces must be one of explicit, midpoint, got 'late'"),
         (
             lambda: simulate(library.grigore_figure_5(), 1.0, MoreauJean()),
-            "joint 'O3': MoreauJean computes rigid contact",
+            "O3.contact: MoreauJean computes rigid contact",
         ),
     ],
 )
@@ -349,3 +349,27 @@ start: {rod: 60 deg, rod.x: 0, rod.y: %.17g, rod.x.rate: 4, rod.y.rate: 0, rod.r
         assert failed.outcome.kind == "solver failed" and "t = " in failed.outcome.text
     else:
         assert (run["normal_force"].values >= 0).all()
+
+
+def test_half_the_step_says_what_moves():
+    mechanism = library.crank_rocker_2016(clearance2=3e-3)
+    arguments = dict(start={"crank.rate": 10.0}, reclose=True)
+    run = simulate(mechanism, 0.2, MoreauJean(2e-5), audit="convergence", **arguments)
+    finer = simulate(mechanism, 0.2, MoreauJean(1e-5), **arguments)
+    moved = json.loads(run.attrs["convergence"])
+    angle = moved["crank.angle"]
+    assert angle["value"] == float(run["angle"][-1, 0]) and angle["finer"] == float(finer["angle"][-1, 0])
+    assert angle["moved"] == angle["finer"] - angle["value"] and 0 < abs(angle["moved"]) < 1e-3
+    assert {"J2.peak_force", "J2.impacts", "J2.peak_impulse", "friction_loss"} <= moved.keys()
+    with pytest.raises(ValueError, match="audit must be 'run' or 'convergence', got 'all'"):
+        simulate(mechanism, 0.2, audit="all")
+
+
+def test_impulses_of_impacts_do_not_count_as_forces():
+    """The largest force between impacts does not grow when the step is halved; an impulse over a step would double."""
+    mechanism = library.crank_rocker_2016(clearance2=3e-3)
+    first, second = (
+        simulate(mechanism, 0.5, MoreauJean(h), start={"crank.rate": 10.0}, reclose=True) for h in (2e-5, 1e-5)
+    )
+    assert first["joint_impulse"].values == pytest.approx(second["joint_impulse"].values, rel=0.05)
+    assert first["peak_force"].values == pytest.approx(second["peak_force"].values, rel=0.3)

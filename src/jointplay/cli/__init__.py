@@ -111,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
     run.add_argument("--rtol", metavar="R", help="relative error per step of the adaptive stepper")
     run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
-    run.add_argument("--step", metavar="TIME", help="take fixed steps of this length instead of adaptive ones")
+    run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
+    run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C ends a run early and keeps what was computed; a second Ctrl-C ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -28,12 +28,21 @@ def run(arguments: argparse.Namespace) -> int:
     plot = inputs.target("--plot", arguments.plot, inputs.PLOTS) if arguments.plot else None
 
     from jointplay import results
-    from jointplay.simulation import FixedRungeKutta, RungeKutta, simulate
+    from jointplay.simulation import simulate
 
-    stepper = RungeKutta(**tolerances) if step is None else FixedRungeKutta(step=step)
+    stepper = _stepper(mechanism, step, tolerances)
     began = time.perf_counter()
     with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
-        found = simulate(mechanism, until=until, stepper=stepper, every=every, strict=False, progress=progress)
+        found = simulate(
+            mechanism,
+            until=until,
+            stepper=stepper,
+            every=every,
+            strict=False,
+            progress=progress,
+            reclose=arguments.reclose,
+            audit="convergence" if arguments.convergence else "run",
+        )
     wall = time.perf_counter() - began
     files = [output]
     results.save(found, output)
@@ -51,6 +60,18 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{plot}: not drawn, for there is nothing to show")
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
+
+
+def _stepper(mechanism: Mechanism, step: float | None, tolerances: dict[str, float]) -> Any:
+    """The stepper that the mechanism's contacts need, with what was asked of it."""
+    from jointplay.model.clearances import Rigid
+    from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta
+
+    if mechanism.loose(Rigid) or mechanism.stopped():
+        if tolerances:
+            raise ValueError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
+        return MoreauJean() if step is None else MoreauJean(step)
+    return RungeKutta(**tolerances) if step is None else FixedRungeKutta(step)
 
 
 def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | None, dict[str, float]]:
@@ -134,6 +155,13 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     redundant = json.loads(attrs["redundant"])
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     lines += [(f"audit: {name}", _number(value)) for name, value in json.loads(attrs["audit"]).items()]
+    for name, moved in json.loads(attrs.get("convergence", "{}")).items():
+        lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
+    if "impacts" in found:
+        counts = zip(found.contact.values, found.impacts.values, found.share_free.values, strict=True)
+        lines += [
+            (f"contact {name}", f"{hits} impacts, free {100 * free:.1f} % of the time") for name, hits, free in counts
+        ]
     if "peak_force" in found:
         peaks = zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True)
         lines += [(f"peak force {joint}", f"{force:.5g} N at {at:.5g} s") for joint, force, at in peaks]

@@ -81,18 +81,20 @@ class Ends:
     rates: list[Any]
     change: list[Any]
     rows: list[Any]
+    struck: Any  # 1 in a step in which an open contact closes, else 0
     contacts: list[list[Any]]  # PER_CONTACT of each
 
     def flat(self) -> list[Any]:
         """All numbers in one list."""
-        return [*self.rates, *self.change, *self.rows, *(x for contact in self.contacts for x in contact)]
+        return [*self.rates, *self.change, *self.rows, self.struck, *(x for each in self.contacts for x in each)]
 
     def like(self, numbers: Sequence[Any]) -> Ends:
         """The same kind of ends from a flat list."""
         n, m, k = len(self.rates), len(self.rows), len(PER_CONTACT)
-        rest = list(numbers[2 * n + m :])
-        each = [rest[i : i + k] for i in range(0, len(rest), k)]
-        return Ends(list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + m]), each)
+        rates, change, rows, [struck, *rest] = (
+            list(numbers[i:j]) for i, j in ((0, n), (n, 2 * n), (2 * n, 2 * n + m), (2 * n + m, None))
+        )
+        return Ends(rates, change, rows, struck, [rest[i : i + k] for i in range(0, len(rest), k)])
 
 
 def stepper(
@@ -122,7 +124,7 @@ class Step:
         self.go_freely()
         self.touch = Touch(self.equations, self.ahead, self.after)
         self.modes = [memory(f"{c.label}.mode", OPEN) for c in self.touch.contacts]
-        ends = Ends(self.smooth, self.shift, self.called, [[0.0] * len(PER_CONTACT) for _ in self.modes])
+        ends = Ends(self.smooth, self.shift, self.called, 0.0, [[0.0] * len(PER_CONTACT) for _ in self.modes])
         if self.modes:
             gaps = [gap + dot(n, self.shift) for gap, n in zip(self.touch.gaps, self.touch.normals, strict=True)]
             ends = ends.like(branch(either([gap <= 0 for gap in gaps]), lambda: self.collide(gaps).flat(), ends.flat))
@@ -202,6 +204,8 @@ class Step:
         stop(violation > VIOLATED, SOLVER_FAILED)
         peak("violation", violation)
         rates = combined(self.smooth, p, changes)
+        hits = [(before[i] == OPEN) & (p[2 * i] > 0) for i in every]
+        struck = either(hits)
         each = []
         gained: Any = 0.0
         for i in every:
@@ -210,10 +214,10 @@ class Step:
             each.append([n, t, modes[i], n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1])), new[1]])
             jump = 0.5 * (n * (smooth[2 * i] + new[0]) + t * (smooth[2 * i + 1] + new[1]))
             gained = gained + jump  # of kinetic energy, by the solve alone
-            self.count_modes(i, before[i], each[-1], un, -jump)
+            self.count_modes(i, hits[i], struck, each[-1], un, -jump)
         total("created", where(impact, maximum(gained, 0.0), 0.0))
         self.count_corners(modes)
-        return Ends(rates, change, combined(self.called, p, called), each)
+        return Ends(rates, change, combined(self.called, p, called), where(struck, 1.0, 0.0), each)
 
     def activated(self, impulses: Callable[[list[Any]], list[Any]], gaps: list[Any]) -> list[Any]:
         """Repeat with the contacts that others push shut, until none is left out."""
@@ -243,15 +247,14 @@ class Step:
             bounce.append(numbers(c.restitution))
         return friction, static, bounce
 
-    def count_modes(self, i: int, before: Any, contact: list[Any], approach: Any, lost: Any) -> None:
+    def count_modes(self, i: int, hit: Any, struck: Any, contact: list[Any], approach: Any, lost: Any) -> None:
         """Count what a contact does, keep its largest force or impulse, and write down an impact."""
         c, (n, t, mode, *_) = self.touch.contacts[i], contact
-        hit = (before == OPEN) & (n > 0)
         total(f"{c.label}.impacts", where(hit, 1.0, 0.0))
         total(f"{c.label}.sticking", where(mode == STICKING, 1.0, 0.0))
         total(f"{c.label}.sliding", where((mode > OPEN) & (mode < STICKING), 1.0, 0.0))
-        peak(f"{c.label}.normal", where(hit, 0.0, n), self.after)  # of contact that lasts: impulse in a step
-        peak(f"{c.label}.impulse", where(hit, n, 0.0), self.after)
+        peak(f"{c.label}.normal", where(struck, 0.0, n), self.after)  # of contact that lasts: impulse in a step
+        peak(f"{c.label}.impulse", where(struck, n, 0.0), self.after)
 
         def write() -> None:
             angle = atan2(c.place.y, c.place.x) if c.place else 0.0
@@ -329,6 +332,28 @@ class Step:
             change = combined(change, closing(W, wanted, chosen), changes)
         return [*(x + d for x, d in zip(q, change, strict=True)), largest([abs(x) for x in change])]
 
+    def keep_largest(self, forces: list[Any], ends: Ends) -> None:
+        """The largest impulses (squared) of joints and drives: those of a step without impact are forces."""
+        struck = ends.struck > 0.5 if self.modes else False
+        sizes: dict[str, Any] = {}
+        for i, joint in enumerate(self.equations.mechanism.joints):
+            x, y, moment = forces[3 * i : 3 * i + 3]
+            sizes[f"{joint}.force"] = x * x + y * y
+            if not is_zero(moment):
+                sizes[f"{joint}.moment"] = moment * moment
+        for label, impulse in zip(self.rows.labels, ends.rows, strict=True):
+            if owner(label) in self.equations.mechanism.drives:
+                sizes[f"{owner(label)}.effort"] = impulse * impulse
+        for name, size in sizes.items():
+            peak(name, where(struck, 0.0, size), self.after)
+
+        def impact() -> None:
+            for name, size in sizes.items():
+                peak(f"{name}.impulse", size, self.after)
+
+        if self.modes:
+            branch(struck, impact, lambda: None)
+
     def record(self, place: list[Any], pose: Pose, ends: Ends) -> None:
         """Energy, its parts and its balance, the largest joint forces, and samples."""
         equations, h = self.equations, self.h
@@ -338,7 +363,6 @@ class Step:
         for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
             if owner(label) in equations.mechanism.drives:
                 spent = spent + impulse * dot(row, mean)
-                peak(f"{owner(label)}.effort", abs(impulse), self.after)
         work.value = work.value + spent
         losses = {"impact": memory("loss.impact", 0.0), "friction": memory("loss.friction", 0.0)}
         for contact in ends.contacts:
@@ -357,11 +381,7 @@ class Step:
                 at = 3 * list(equations.mechanism.joints).index(c.joint)
                 pushed = c.direction * contact[0] + c.direction.turned() * contact[1]
                 forces[at], forces[at + 1] = forces[at] + pushed.x, forces[at + 1] + pushed.y
-        for i, joint in enumerate(equations.mechanism.joints):
-            x, y, moment = forces[3 * i : 3 * i + 3]
-            peak(f"{joint}.force", x * x + y * y, self.after)  # impulse squared
-            if not is_zero(moment):
-                peak(f"{joint}.moment", abs(moment), self.after)
+        self.keep_largest(forces, ends)
 
         def sample() -> None:
             columns: dict[str, Any] = {"time": self.after, "work": work.value}

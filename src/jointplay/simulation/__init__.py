@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from ..model.clearances import Rigid
 from ..model.mechanism import Mechanism
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 __all__ = ["FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "SimulationFailed", "Stepper", "simulate"]
+HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
+HEADLINES += ["joint_impulse", "impact_loss", "friction_loss"]
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -27,6 +33,7 @@ def simulate(
     strict: bool = True,
     progress: Callable[[float], None] | None = None,
     reclose: bool = False,
+    audit: Literal["run", "convergence"] = "run",
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -34,7 +41,9 @@ def simulate(
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
-    reclose: start rigid joints with play in the middle, from the first start values alone.
+    reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
+    once more with half the step (adaptive: a 32nd of the tolerances) and says in the attribute `convergence` how much
+    each headline number moves.
     """
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
@@ -45,13 +54,41 @@ def simulate(
     if start:
         base = mechanism.mechanism if isinstance(mechanism, System) else mechanism
         mechanism = base.with_({f"start.{key}": x for key, x in start.items()})
+    if audit not in ("run", "convergence"):
+        raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
     system = mechanism if isinstance(mechanism, System) else System(mechanism, 1.02 * until)
     journey = plan(system, stepper, until, every, reclose)
     outcome = journey.go(progress, strict)
     result = journey.dataset(outcome)
+    if audit == "convergence" and outcome.complete:
+        finer = plan(system, refined(journey.stepper), until, every, reclose)
+        again = finer.dataset(finer.go(progress, strict))
+        result.attrs["convergence"] = json.dumps(compared(result, again))
     if strict and not outcome.complete:
         raise SimulationFailed(outcome, result)
     return result
+
+
+def refined(stepper: Stepper) -> Stepper:
+    """The stepper with half its step, or tolerances that halve its steps."""
+    if isinstance(stepper, RungeKutta):
+        return replace(stepper, rtol=max(stepper.rtol / 32, 1e-14), atol=stepper.atol / 32)
+    return replace(stepper, step=stepper.step / 2)
+
+
+def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
+    """Headline numbers of a run and of a finer one: last angles, largest forces and impulses, energy lost, impacts."""
+    found: dict[str, dict[str, float]] = {}
+    for name in HEADLINES:
+        if name not in result or name not in finer:
+            continue
+        pair = [run[name].isel(time=-1) if "time" in run[name].dims else run[name] for run in (result, finer)]
+        values = [np.atleast_1d(one.values).astype(float) for one in pair]
+        labels = pair[0][pair[0].dims[0]].values if pair[0].dims else [""]
+        for label, here, there in zip(labels, *values, strict=True):
+            key = f"{label}.{name}" if label else name
+            found[key] = {"value": float(here), "finer": float(there), "moved": float(there - here)}
+    return found
 
 
 def plan(system: System, stepper: Stepper | None, until: float, every: float, reclose: bool = False) -> Journey:

@@ -13,6 +13,7 @@ from ..engine.program import trace
 from ..model.clearances import Following, Rigid
 from ..model.joints import Gear
 from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
 from ..physics import moreau
 from ..run import Run
 from ..system import Equations, System
@@ -62,17 +63,15 @@ class RigidJourney(Journey):
     def __init__(self, system: System, stepper: MoreauJean, until: float, every: float, reclose: bool = False) -> None:
         super().__init__(system, stepper, until, every)
         for joint in system.mechanism.loose(Following):
-            raise ValueError(
-                f"joint {joint!r}: MoreauJean computes rigid contact, got permanent contact (following); "
-                "use RungeKutta, or contact: {kind: rigid}"
-            )
+            text = "MoreauJean computes rigid contact, got a following one; use RungeKutta, or contact: {kind: rigid}"
+            raise ModelError(Problem(("joints", joint, "contact"), text))
         self.h = stepper.step
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
         self.q, self.v = begin(system, reclose)
         self.freedom = statics.freedom(system, self.q)
         self.here = system.evaluate(self.q, self.v)
         self.open(self.here)
-        text = moreau.stepper(
+        program = moreau.stepper(
             system.equations(self.freedom.redundant),
             stepper.theta,
             stepper.projection == "combined",
@@ -83,7 +82,7 @@ class RigidJourney(Journey):
         energy = self.here.kinetic + self.here.potential
         given = system.parameters | {"stepper.step": float(self.h), "stepper.energy": float(energy)}
         given |= {"stepper.steps": self.count, "stepper.every": self.stride}
-        self.run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
+        self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
 
     def open(self, here: Equations) -> None:
         """Refuse a start in penetration; note a step too long for the play."""
@@ -91,10 +90,11 @@ class RigidJourney(Journey):
         worst = max(depths, key=lambda label: depths[label], default=None)
         if worst is not None and depths[worst] > TOUCHING:
             start = ", ".join(key for key in self.system.mechanism.start if not key.endswith("rate"))
-            raise ValueError(
-                f"the start penetrates {worst!r} by {depths[worst]:.4g} m or rad (start values: {start}); give other "
-                "or fewer, or re-close it from the first of them with reclose=True (command line: --reclose)"
+            text = (
+                f"penetrates {worst!r} by {depths[worst]:.4g} m or rad, with {start}; give other or fewer values, "
+                "or re-close it from the first of them with reclose=True (command line: --reclose)"
             )
+            raise ModelError(Problem(("start",), text))
         plays = [
             x for a, x in self.system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0
         ]
@@ -152,10 +152,11 @@ class RigidJourney(Journey):
         return {name: np.append(first.get(name, 0.0), values) for name, values in self.run.rows("samples").items()}
 
     def extras(self) -> dict[str, Any]:
-        def scale(what: str, x: float) -> float:
-            return (math.sqrt(max(x, 0.0)) if what == "force" else max(x, 0.0)) / self.h
-
-        found, labels = self.peak_forces(scale), self.system.contacts
+        found, labels = self.peak_forces(lambda what, x: math.sqrt(max(x, 0.0)) / self.h), self.system.contacts
+        if self.system.contacts and self.system.mechanism.joints:
+            impulses = [math.sqrt(max(self.number(f"{j}.force.impulse"), 0.0)) for j in self.system.mechanism.joints]
+            said = {"units": "N*s", "long_name": "largest impulse of a joint in a step with an impact"}
+            found["joint_impulse"] = ("joint", impulses, said)
         columns = self.columns()
         for name, text in (("impact", "energy lost in impacts"), ("friction", "energy lost by friction")):
             found[f"{name}_loss"] = ("time", columns[f"{name}.loss"], {"units": "J", "long_name": text})

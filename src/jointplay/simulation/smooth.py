@@ -10,6 +10,7 @@ import numpy as np
 from .. import statics
 from ..engine.program import trace
 from ..model.clearances import Following, Rigid
+from ..model.parts import ModelError, Problem
 from ..physics import runge_kutta
 from ..run import Run
 from ..system import System
@@ -24,12 +25,10 @@ class SmoothJourney(Journey):
         super().__init__(system, stepper, until, every)
         mechanism, name = system.mechanism, type(stepper).__name__
         for joint in mechanism.loose(Rigid):
-            raise ValueError(
-                f"joint {joint!r}: {name} computes permanent contact only, got a rigid contact; "
-                "use MoreauJean, or contact: {kind: following}"
-            )
+            text = f"{name} computes permanent contact only, got a rigid one; use MoreauJean, or make it following"
+            raise ModelError(Problem(("joints", joint, "contact"), text))
         for joint in mechanism.stopped():
-            raise ValueError(f"joint {joint!r}: {name} knows no stops; use MoreauJean")
+            raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
         self.following = mechanism.loose(Following)
         q, v = statics.start(system)
         self.freedom = statics.freedom(system, q)
@@ -46,9 +45,9 @@ class SmoothJourney(Journey):
             numbers |= {"rtol": stepper.rtol, "atol": stepper.atol}
             h = min(1e-3, numbers["max_step"])
         state = runge_kutta.initial(system.coordinates, q, v, a, h, power, self.pushes)
-        text = runge_kutta.stepper(system.equations(self.freedom.redundant), fixed)
+        program = runge_kutta.stepper(system.equations(self.freedom.redundant), fixed)
         given = system.parameters | {f"stepper.{name}": float(x) for name, x in numbers.items()}
-        self.run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
+        self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
         self.begin(here.reactions @ multipliers, multipliers, here.kinetic)
 
     def begin(self, reactions: np.ndarray, multipliers: np.ndarray, kinetic: float) -> None:

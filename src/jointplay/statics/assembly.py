@@ -229,6 +229,15 @@ def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
                 at, opened = close(system, place, t, held)
                 if not opened:
                     return at
+            for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
+                some = Held(held.labels[:count], held.rows[:count], held.values[:count])
+                at, left = close(system, free, t, some)
+                if not left:
+                    system.notes.append(
+                        f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}; "
+                        "taken as a guess"
+                    )
+                    return at
             given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
             how = f" with start values {given}"
         refused = refused or unassembled(system, opened, how)
