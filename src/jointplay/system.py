@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +63,10 @@ class System:
     """
 
     def __init__(self, mechanism: Mechanism, until: float = 10.0) -> None:
-        self.mechanism, self.notes = sampled(mechanism, until)
+        if not isinstance(mechanism, Mechanism):
+            raise ValueError(f"expected a mechanism, got {mechanism!r}; see jointplay.load or jointplay.library")
+        self.given, self.mechanism, self.notes = mechanism, *sampled(mechanism, until)
+        self.span = until if self.notes else math.inf  # s: how far motions that had to be sampled reach
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.rows: list[str] = []
         self.contacts: list[str] = []
@@ -88,12 +92,16 @@ class System:
     def with_(self, changes: Mapping[str, float | str]) -> System:
         """The same mechanism with other numbers at some addresses; traced again only if a zero comes or goes."""
         other = copy.copy(self)
-        other.mechanism = self.mechanism.with_(changes)
-        other.parameters = other.numbers()
+        other.given, other.mechanism = self.given.with_(changes), self.mechanism.with_(changes)
+        other.parameters, other.notes = other.numbers(), list(self.notes)
         if other.parameters.keys() != self.parameters.keys():
-            return System(other.mechanism)
+            return System(other.given, min(self.span, 1e300))
         other.ready()
         return other
+
+    def until(self, time: float) -> System:
+        """This system, or a new one whose sampled motions reach the time (s)."""
+        return self if time <= self.span else System(self.given, time)
 
     def ready(self) -> None:
         """A run of the equations with the present numbers."""
@@ -159,3 +167,8 @@ class System:
             found[name].flat[places] = rows[0][0, columns]
         kinetic, potential, power = found.pop("energies")
         return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+
+
+def as_system(mechanism: Mechanism | System) -> System:
+    """The system of a mechanism, or the system itself."""
+    return mechanism if isinstance(mechanism, System) else System(mechanism)

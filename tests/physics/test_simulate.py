@@ -198,3 +198,26 @@ def test_a_failed_save_leaves_the_old_file(run, tmp_path):
         results.save(broken, tmp_path / "run.nc")
     assert (tmp_path / "run.nc").read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_a_system_sampled_too_short_is_sampled_again():
+    driven = library.pendulum().replace(
+        drives={"d": {"kind": "angle", "of": "bar1", "motion": lambda t: float(t) * float(t)}}, start={}
+    )
+    system = System(driven, until=0.5)
+    assert float(simulate(system, 2.0)["angle"][-1, 0]) == pytest.approx(4.0, abs=1e-6)
+    heavier = system.with_({"bar1.mass": 3.0, "gravity.x": 1.0})  # traced anew
+    assert float(simulate(heavier, 2.0)["angle"][-1, 0]) == pytest.approx(4.0, abs=1e-6)
+
+
+def test_peaks_end_where_contact_is_lost():
+    lost = simulate(library.grigore_figure_5(3.0), 2.0, RungeKutta(rtol=1e-6, atol=1e-8), strict=False)
+    assert lost.attrs["outcome"] == "contact lost"
+    assert float(lost["least_normal"][0]) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_steppers_and_mechanisms_of_a_wrong_kind_are_named():
+    with pytest.raises(ValueError, match=r"stepper must be RungeKutta\(\), .* got 'rk'"):
+        simulate(library.pendulum(1), 1.0, stepper="rk")
+    with pytest.raises(ValueError, match="expected a mechanism, got 'pendulum'"):
+        simulate("pendulum", 1.0)

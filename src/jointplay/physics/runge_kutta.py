@@ -210,7 +210,6 @@ def stepper(make: Callable[[Any], Equations], fixed: bool = False) -> Callable[.
                 work = s.work + h * dot(STAGES[-1], powers[: len(STAGES[-1])])
                 taken.value = taken.value + 1
                 peak("drift", drift, after)
-                parts.record(found, ends, after, p["stepper.energy"] + work)
                 new = now | {"t": after, "t0": s.t, "h0": h, "work": work, "work.rate": found.power}
                 new |= {"work.x0": s.work, "work.v0": s["work.rate"]} | parts.state(ends, found)
                 for name in parts.names:
@@ -219,6 +218,9 @@ def stepper(make: Callable[[Any], Equations], fixed: bool = False) -> Callable[.
                 new |= parts.pushes(found)
                 if parts.following:
                     new = watch(parts, now, new)
+                    ends = [new[name + end] for end in ("", ".rate") for name in parts.names]
+                    found = parts.at(new["t"], ends)
+                parts.record(found, ends, new["t"], p["stepper.energy"] + new["work"])
                 return [new[key] for key in keys]
 
             if fixed:

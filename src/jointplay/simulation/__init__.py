@@ -52,11 +52,11 @@ def simulate(
     if every > until:
         raise ValueError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
     if start:
-        base = mechanism.mechanism if isinstance(mechanism, System) else mechanism
+        base = mechanism.given if isinstance(mechanism, System) else mechanism
         mechanism = base.with_({f"start.{key}": x for key, x in start.items()})
     if audit not in ("run", "convergence"):
         raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
-    system = mechanism if isinstance(mechanism, System) else System(mechanism, 1.02 * until)
+    system = mechanism.until(1.02 * until) if isinstance(mechanism, System) else System(mechanism, 1.02 * until)
     journey = plan(system, stepper, until, every, reclose)
     outcome = journey.go(progress, strict)
     result = journey.dataset(outcome)
@@ -93,6 +93,8 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
 
 def plan(system: System, stepper: Stepper | None, until: float, every: float, reclose: bool = False) -> Journey:
     """The run of a system with a stepper, or with the one that its contacts need."""
+    if stepper is not None and not isinstance(stepper, Stepper):
+        raise ValueError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
     rigid = bool(system.mechanism.loose(Rigid) or system.mechanism.stopped())
     chosen = stepper or (MoreauJean() if rigid else RungeKutta())
     if isinstance(chosen, MoreauJean):

@@ -11,8 +11,6 @@ import numpy as np
 from .. import statics
 from ..engine.program import trace
 from ..model.clearances import Following, Rigid
-from ..model.joints import Gear
-from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..physics import moreau
 from ..run import Run
@@ -26,37 +24,6 @@ CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
 
 
-def twin(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its rigid joints closed: the ideal one beside which play is judged."""
-    plays = {
-        f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0
-        for name, joint in mechanism.loose(Rigid).items()
-    }
-    return mechanism.with_(plays) if plays else mechanism
-
-
-def begin(system: System, reclose: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and rates at time 0: journals in the middle of their bearings unless the start values say else.
-
-    reclose: take only as many start values as the ideal mechanism has degrees of freedom.
-    """
-    mechanism = system.mechanism
-    if not mechanism.loose(Rigid):
-        return statics.start(system)
-    try:
-        ideal = System(twin(mechanism))
-        q, v = statics.start(ideal)
-    except ValueError:
-        if reclose:
-            raise
-        return statics.start(system)
-    given = {(k if "." in k else f"{k}.angle"): x for k, x in mechanism.start.items() if not k.endswith("rate")}
-    at = dict(zip(system.coordinates, q, strict=True))
-    if reclose or all(abs(at[name] - x) <= TOUCHING for name, x in given.items()):
-        return q, v
-    return statics.start(system)
-
-
 class RigidJourney(Journey):
     """One run of the Moreau-Jean text."""
 
@@ -67,7 +34,7 @@ class RigidJourney(Journey):
             raise ModelError(Problem(("joints", joint, "contact"), text))
         self.h = stepper.step
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
-        self.q, self.v = begin(system, reclose)
+        self.q, self.v = statics.start(system, reclose)
         self.freedom = statics.freedom(system, self.q)
         self.here = system.evaluate(self.q, self.v)
         self.open(self.here)

@@ -303,11 +303,11 @@ def weakest(system: System, B: np.ndarray, which: int = -1) -> str:
     return ", ".join(dict.fromkeys(owner(row) for row, x in zip(system.rows, weights, strict=True) if x > 0.1))
 
 
-def start(system: System) -> tuple[np.ndarray, np.ndarray]:
+def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy.
 
     >>> from jointplay.model import library
-    >>> q, v = start(System(library.pendulum().with_({"start.bar1.rate": 2.0})))
+    >>> q, v = launch(System(library.pendulum().with_({"start.bar1.rate": 2.0})))
     >>> round(float(v[0]), 12)  # the bar hangs, its centre 0.5 m below the pivot
     1.0
     """

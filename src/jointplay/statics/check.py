@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..model.checks import implausible
 from ..model.joints import Prismatic, Slot
 from ..model.mechanism import Mechanism, owner
-from ..system import System
-from .assembly import Freedom, freedom, start, weakest
+from ..system import System, as_system
+from .assembly import Freedom, freedom, weakest
+from .starting import start
 
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
@@ -69,17 +71,24 @@ def shown(x: float) -> str:
     return "0" if abs(x) < 1e-12 else f"{x:.6g}"
 
 
-def check(mechanism: Mechanism) -> Check:
+def check(model: Mechanism | System) -> Check:
     """Assembles the mechanism, counts its degrees of freedom and looks for doubtful data.
 
     >>> from jointplay.model import library
     >>> check(library.wu_2017()).warnings[0][:75]
     'link1.inertia = 0.00817 kg m^2 is 4 times that of a uniform bar about its c'
     """
-    system = System(mechanism)
+    system = as_system(model)
+    mechanism = system.mechanism
     q, v = start(system)
     found = freedom(system, q)
-    warnings = (*_position(system, q, found), *_inertias(mechanism), *_axes(mechanism), *_start(system, q))
+    warnings = (
+        *_position(system, q, found),
+        *_inertias(mechanism),
+        *_axes(mechanism),
+        *_start(system, q),
+        *implausible(mechanism),
+    )
     return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings)
 
 

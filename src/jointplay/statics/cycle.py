@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.mechanism import owner
+from ..model.mechanism import Mechanism, owner
 from ..system import Equations, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 
@@ -156,7 +156,13 @@ def multipliers(states: list[State]) -> np.ndarray:
     return np.array(found)
 
 
-def kinematics(system: System, times: Any) -> xarray.Dataset:
+def driven(mechanism: Mechanism | System, times: Any) -> System:
+    """The system of a mechanism whose motions reach the last of the times (s)."""
+    last = float(np.max(times, initial=0.0))
+    return mechanism.until(last) if isinstance(mechanism, System) else System(mechanism, max(last, 10.0))
+
+
+def kinematics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
     """Positions, velocities and accelerations of a fully driven mechanism at increasing times (s).
 
     The attribute `change_points` holds the times at which it went straight through a singular position.
@@ -166,11 +172,11 @@ def kinematics(system: System, times: Any) -> xarray.Dataset:
     >>> found["x_rate"].sel(body="yoke").values.round(6)  # -0.2 sin(2 t)
     array([ 0.      , -0.168294])
     """
-    path, states = follow(system, times)
+    path, states = follow(driven(mechanism, times), times)
     return _dataset(path, states, None)
 
 
-def inverse_dynamics(system: System, times: Any) -> xarray.Dataset:
+def inverse_dynamics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
     """The motion of a fully driven mechanism at increasing times (s) with the drive forces and reactions it needs.
 
     Rows that are redundant (attribute `redundant`) leave the reactions open: they are those of least multipliers.
@@ -180,7 +186,7 @@ def inverse_dynamics(system: System, times: Any) -> xarray.Dataset:
     >>> found["force_x"].sel(joint="J2").values.round(6)  # on the pin: it pulls the yoke back with m r w^2
     array([1.2])
     """
-    path, states = follow(system, times)
+    path, states = follow(driven(mechanism, times), times)
     return _dataset(path, states, multipliers(states))
 
 

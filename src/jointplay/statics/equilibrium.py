@@ -9,9 +9,12 @@ from typing import Literal
 
 import numpy as np
 
+from ..model.clearances import Rigid
 from ..model.joints import Revolute
+from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
 from ..physics.kinematics import Pose
-from ..system import System
+from ..system import System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, guess, rate_rows, sizes
 
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
@@ -32,7 +35,7 @@ class Equilibrium:
     text: str
 
 
-def equilibria(system: System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
+def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
     """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
 
     Of a continuous family of equilibria one is given.
@@ -41,6 +44,10 @@ def equilibria(system: System, starts: int = 64, t: float = 0.0) -> tuple[Equili
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
     ['stable', 'unstable']
     """
+    system = as_system(mechanism)
+    for joint in system.mechanism.loose(Rigid):
+        text = "rests nowhere in particular while its contact is open; make it following, or close it (statics.twin)"
+        raise ModelError(Problem(("joints", joint, "contact"), text))
     search = _Search(system, t)
     found: list[Equilibrium] = []
     families: set[tuple[int, int, tuple[str, ...]]] = set()

@@ -1,0 +1,48 @@
+"""The state in which a mechanism starts, with its rigid joints in the middle of their play."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..model.clearances import Rigid
+from ..model.joints import Gear
+from ..model.mechanism import Mechanism
+from ..system import System
+from .assembly import launch
+
+SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
+
+
+def twin(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with its rigid joints closed: the ideal one beside which play is judged.
+
+    >>> from jointplay.model import library
+    >>> twin(library.crank_rocker_2016(clearance2=1e-3)).value("J2.clearance")
+    0.0
+    """
+    plays = {
+        f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0
+        for name, joint in mechanism.loose(Rigid).items()
+    }
+    return mechanism.with_(plays) if plays else mechanism
+
+
+def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
+    energy; rigid joints with play in the middle of it, unless the start values say otherwise.
+
+    reclose: take only as many start values as the ideal mechanism has degrees of freedom.
+    """
+    mechanism = system.mechanism
+    if not mechanism.loose(Rigid):
+        return launch(system)
+    try:
+        q, v = launch(System(twin(mechanism)))
+    except ValueError:
+        if reclose:
+            raise
+        return launch(system)
+    given = {(k if "." in k else f"{k}.angle"): x for k, x in mechanism.start.items() if not k.endswith("rate")}
+    at = dict(zip(system.coordinates, q, strict=True))
+    same = all(abs(at[name] - x) <= SAME for name, x in given.items())
+    return (q, v) if reclose or same else launch(system)
