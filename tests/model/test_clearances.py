@@ -120,7 +120,7 @@ def test_two_radii_of_any_size(journal, bearing):
         ({"lower": 1, "upper": 1}, "lower: must be < upper, which is 1.0, got 1.0"),
         ({"lower": "1 mm"}, "lower: must be an angle in rad, got '1 mm' (a length, wrong dimension)"),
         ({"stop_restitution": 1.1}, "stop_restitution: must be <= 1, got 1.1"),
-        ({"contact": {"friction": 1}}, "contact.kind: is missing; one of following, rigid"),
+        ({"contact": {"friction": 1}}, "contact.kind: is missing; one of following, rigid, compliant"),
         ({"contact": {"kind": "rigid", "restitution": 1.5}}, "contact.restitution: must be <= 1, got 1.5"),
     ],
 )
@@ -174,7 +174,7 @@ FOLLOWING = "contact: only a revolute joint can have a following contact; use a 
         (lambda: model.Gear(between=("a", "b"), ratio=1, play="-1 deg"), "gear.play: must be >= 0, got -1 deg"),
         (
             lambda: model.Gear(between=("a", "b"), ratio=1, contact={"kind": "soft"}),
-            "gear.contact.kind: unknown kind 'soft'; known: rigid",
+            "gear.contact.kind: unknown kind 'soft'; known: rigid, compliant",
         ),
     ],
 )

@@ -454,7 +454,8 @@ def test_schema_is_complete():
     assert joint["dependentRequired"]["bearing_radius"] == ["journal_radius"]
     assert {"not": {"required": ["clearance", "fit"]}} in joint["allOf"]
     assert re.search(joint["properties"]["fit"]["pattern"], "20 H7/g6")
-    assert made["$defs"]["Prismatic"]["properties"]["contact"]["anyOf"] == [{"$ref": "#/$defs/Rigid"}]
+    contacts = [{"$ref": f"#/$defs/{kind}"} for kind in ("Rigid", "Compliant")]
+    assert made["$defs"]["Prismatic"]["properties"]["contact"]["anyOf"] == contacts
     restitution = made["$defs"]["Rigid"]["properties"]["restitution"]
     assert restitution["anyOf"][0] == {"type": "number", "minimum": 0, "maximum": 1}
     assert {"lower", "upper", "stop_restitution", "fit"} <= set(made["$defs"]["Slot"]["properties"])

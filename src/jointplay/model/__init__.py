@@ -11,7 +11,7 @@ from typing import Any
 _ROOMS = {
     ".parts": "ModelError Problem",
     ".bodies": "Body Ground bar",
-    ".clearances": "Following Rigid",
+    ".clearances": "Compliant Following Rigid",
     ".joints": "Revolute Prismatic Weld Slot Rod Gear",
     ".motions": "Constant ConstantSpeed Sine Polynomial Cycloidal Table Sum Function "
     "constant constant_speed sine polynomial cycloidal table total",

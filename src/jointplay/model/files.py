@@ -14,7 +14,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from .clearances import Contact
+from .clearances import Compliant, Contact
 from .forces import Drive, Load
 from .joints import Joint
 from .mechanism import Mechanism
@@ -92,6 +92,12 @@ def dumps(mechanism: Mechanism) -> str:
             section = "drives" if name in mechanism.drives else "forces"
             text = "a Python function cannot be written to a file; use a table or another motion"
             raise ModelError(Problem((section, name), text))
+    for name, joint in mechanism.joints.items():
+        contact = getattr(joint, "contact", None)
+        for role, chosen in contact.laws().items() if isinstance(contact, Compliant) else ():
+            if chosen.name is None:
+                text = f"a law of your own ({chosen.law.name}) cannot be written to a file; use one that files know"
+                raise ModelError(Problem(("joints", name, "contact", role), text))
     data = {"format_version": FORMAT_VERSION, "name": mechanism.name}
     data |= {"source": mechanism.source} if mechanism.source else {}
     data |= {"gravity": list(mechanism.gravity)} | mechanism.plain(brief=True)

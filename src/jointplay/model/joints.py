@@ -9,7 +9,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
-from .clearances import FIT, SIZES, Contact, Following, Rigid, RigidContact, sized, sized_schema
+from .clearances import (
+    FIT,
+    SIZES,
+    AngularContact,
+    Compliant,
+    Contact,
+    Following,
+    Rigid,
+    SidedContact,
+    sized,
+    sized_schema,
+)
 from .parts import OneOf, Part, Quantity, Several, refuse
 from .units import ANGLE, LENGTH, NUMBER, shorten
 
@@ -60,13 +71,28 @@ def _apart(joint: Any) -> Any:
     return joint
 
 
+def _suited(joint: Any) -> Any:
+    """Refuse a law that needs a size which the joint has not."""
+    if not isinstance(joint.contact, Compliant):
+        return joint
+    for role, chosen in joint.contact.laws().items():
+        for size in chosen.law.geometry:
+            if not hasattr(joint, size):
+                text = f"law {chosen.law.name!r} needs a {size}, which a {joint.kind} joint has not; choose another law"
+                refuse(text, "contact", role, "law")
+            if play(joint) > 0 and not getattr(joint, size):
+                refuse(f"is missing; law {chosen.law.name!r} needs one > 0", size)
+    return joint
+
+
 class Revolute(_Sized):
     """The two points coincide; its angle is that of the second body seen from the first.
 
     A clearance > 0 (m, radial) opens the joint: `bearing` says which body carries the bearing, `contact` how the
     journal behaves in it, and friction acts at `journal_radius` (m).  Instead of the clearance there may be
     journal_radius and bearing_radius, journal_diameter and bearing_diameter, or a `fit` with `at`: min, mean or max.
-    Stops `lower` and `upper` (rad) bound the angle.
+    Stops `lower` and `upper` (rad) bound the angle.  `length` (m) is that of the bearing along its axis, where a
+    compliant contact needs it.
     """
 
     model_config = ConfigDict(json_schema_extra=sized_schema(SIZES))
@@ -77,12 +103,14 @@ class Revolute(_Sized):
     clearance: _Size = 0.0
     journal_radius: _Size = 0.0
     bearing: Literal["first", "second"] = "first"
+    length: Annotated[float, Quantity(LENGTH, above=0)] | None = None
     contact: Contact = Following()
     lower: _Angle | None = None
     upper: _Angle | None = None
     stop_restitution: _Share = 0.0
 
     _stops = model_validator(mode="after")(_apart)
+    _laws = model_validator(mode="after")(_suited)
 
 
 class Prismatic(_Sized):
@@ -106,7 +134,7 @@ class Prismatic(_Sized):
     length: Annotated[float, Quantity(LENGTH, above=0)] | None = None
     radius: _Size = 0.0
     bearing: Literal["first", "second"] = "first"
-    contact: RigidContact = Rigid()
+    contact: SidedContact = Rigid()
     lower: _Place | None = None
     upper: _Place | None = None
     stop_restitution: _Share = 0.0
@@ -118,6 +146,7 @@ class Prismatic(_Sized):
         return self
 
     _stops = model_validator(mode="after")(_apart)
+    _laws = model_validator(mode="after")(_suited)
 
 
 class Weld(Part):
@@ -143,12 +172,13 @@ class Slot(_Sized):
     axis: Axis = (1.0, 0.0)
     clearance: _Size = 0.0
     pin_radius: _Size = 0.0
-    contact: RigidContact = Rigid()
+    contact: SidedContact = Rigid()
     lower: _Place | None = None
     upper: _Place | None = None
     stop_restitution: _Share = 0.0
 
     _stops = model_validator(mode="after")(_apart)
+    _laws = model_validator(mode="after")(_suited)
 
 
 class Rod(Part):
@@ -171,7 +201,9 @@ class Gear(Part):
     ratio: Annotated[float, Quantity(NUMBER, zero=False)]
     offset: _Angle = 0.0
     play: Annotated[float, Quantity(ANGLE, at_least=0)] = 0.0
-    contact: RigidContact = Rigid()
+    contact: AngularContact = Rigid()
+
+    _laws = model_validator(mode="after")(_suited)
 
 
 Joint = Annotated[Revolute | Prismatic | Weld | Slot | Rod | Gear, OneOf("joint")]

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_valid
 from pydantic_core import PydanticCustomError
 
 from .bodies import Body, Ground
-from .clearances import Following, Rigid
+from .clearances import Compliant, Following, Rigid
 from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
 from .joints import Gear, Joint, Openable, Prismatic, Revolute, Slot, Stoppable, play
 from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
@@ -137,10 +137,10 @@ class Mechanism(Part):
     def loose(self, kind: type[Following]) -> dict[str, Revolute]: ...
 
     @overload
-    def loose(self, kind: type[Rigid]) -> dict[str, Openable]: ...
+    def loose(self, kind: type[Rigid] | type[Compliant]) -> dict[str, Openable]: ...
 
     def loose(self, kind: type) -> Mapping[str, Openable]:
-        """The joints with play whose contact is of this kind (Following, Rigid)."""
+        """The joints with play whose contact is of this kind (Following, Rigid, Compliant)."""
         opened = {n: j for n, j in self.joints.items() if isinstance(j, Openable) and play(j) > 0}
         return {name: joint for name, joint in opened.items() if isinstance(joint.contact, kind)}
 
@@ -231,7 +231,7 @@ class Mechanism(Part):
         joint: str,
         clearance: float | str | None = None,
         bearing: Literal["first", "second"] | None = None,
-        contact: Following | Rigid | Mapping[str, Any] | None = None,
+        contact: Following | Rigid | Compliant | Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> Mechanism:
         """A copy with a clearance (m; of a gear the play in rad) in a joint, and other fields of the joint changed.
