@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from crank_rocker import crank_rocker
-from run import HERE, empty_cache, output
+from startup import HERE, empty_cache, output
 
 from jointplay.engine import values
 from jointplay.run import Run

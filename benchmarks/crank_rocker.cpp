@@ -1,12 +1,15 @@
 // The step of crank_rocker.py written by hand for this one mechanism: what a patient programmer would reach.
 // Every number is a compile-time constant, the 3x3 mass matrix is inverted on paper (the crank stands alone), the
 // reference sin(w t), cos(w t) is a recurrence refreshed with the rotations.
-// Prints one JSON line: ns per step (thread CPU time, minimum of 7 repetitions of 1e6 steps, or of argv[1]
-// repetitions) and the largest tracking error over [1, 10] s in degrees, to show that it is the same step.
+// `crank_rocker LAW REPETITIONS` prints one JSON line: ns per step (thread CPU time, least of the repetitions of 1e6
+// steps) and the largest tracking error over [1, 10] s in degrees, to show that it is the same step.
+// Laws of the motor: pd is that of crank_rocker.py; feedback linearises the ideal mechanism and is the limit beside
+// which rigid.py judges a step.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace {
@@ -25,7 +28,11 @@ constexpr double coupling = -0.5 * m2 * l2 * l3;
 constexpr double weight1 = 0.5 * m1 * l1 * gravity, weight2 = -0.5 * m2 * l2 * gravity;
 constexpr double weight3 = (0.5 * m3 + m2) * l3 * gravity;
 
+constexpr double J1 = I1 + (0.25 * m1 + m2) * l1 * l1, J3 = I3 + 0.25 * m3 * l3 * l3;  // of the ideal mechanism
+constexpr double shared = m2 * l1 * l2;
+
 struct Rotation { double c, s; };
+struct State { Rotation crank; double rate, error, rate_error, wanted; };  // wanted: acceleration
 
 inline Rotation turned(Rotation z, double a) {
     const double a2 = a * a, sine = a * (1 - a2 * (1. / 6 - a2 * (1. / 120)));
@@ -46,23 +53,51 @@ double seconds() {
     return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-double simulate() {
-    double q1 = 1.571, q2, q3;
-    {
-        const double ex = l1 * std::cos(q1) - l4, ey = l1 * std::sin(q1), e2 = ex * ex + ey * ey;
-        const double along = 0.5 * (l3 * l3 - l2 * l2 + e2) / e2, across = -std::sqrt(l3 * l3 / e2 - along * along);
-        const double x = along * ex - across * ey, y = along * ey + across * ex;
-        q2 = std::atan2(y - ey, x - ex);
-        q3 = std::atan2(y, x);
+// The rotation of the rocker, and of the coupler, that close the ideal mechanism for a rotation of its crank.
+inline Rotation rocker_of(Rotation z, Rotation* coupler) {
+    const double ex = l1 * z.c - l4, ey = l1 * z.s, inverse = 1 / (ex * ex + ey * ey);
+    const double along = 0.5 + 0.5 * (l3 * l3 - l2 * l2) * inverse;
+    const double across = -std::sqrt(l3 * l3 * inverse - along * along);
+    const double x = along * ex - across * ey, y = along * ey + across * ex;
+    *coupler = {(x - ex) * (1 / l2), (y - ey) * (1 / l2)};
+    return {x * (1 / l3), y * (1 / l3)};
+}
+
+struct Pd {
+    double operator()(const State& s) const { return kd * s.rate_error + kp * s.error; }
+};
+
+// The torque under which the ideal mechanism, with one degree of freedom, has the acceleration asked for.
+struct Feedback {
+    double operator()(const State& s) const {
+        Rotation z1 = s.crank, z2, z3 = rocker_of(z1, &z2);
+        const double s32 = z3.s * z2.c - z3.c * z2.s, c32 = z3.c * z2.c + z3.s * z2.s, inverse = 1 / s32;
+        const double s31 = z3.s * z1.c - z3.c * z1.s, c31 = z3.c * z1.c + z3.s * z1.s;
+        const double s21 = z2.s * z1.c - z2.c * z1.s, c21 = z2.c * z1.c + z2.s * z1.s;
+        const double p = l1 / l2 * inverse, r = l1 / l3 * inverse, cot = c32 * inverse;
+        const double k2 = -p * s31, k3 = -r * s21;  // rates of coupler and rocker per rate of the crank
+        const double d2 = -p * c31 * (k3 - 1) - k2 * cot * (k3 - k2), d3 = -r * c21 * (k2 - 1) - k3 * cot * (k3 - k2);
+        const double inertia = J1 + M22 * k2 * k2 + J3 * k3 * k3 + shared * c21 * k2;
+        const double slope = M22 * k2 * d2 + J3 * k3 * d3 + 0.5 * shared * (c21 * d2 - s21 * (k2 - 1) * k2);
+        const double lifted = (0.5 * m1 + m2) * l1 * z1.c + 0.5 * m2 * l2 * z2.c * k2 + 0.5 * m3 * l3 * z3.c * k3;
+        return inertia * (s.wanted + kd * s.rate_error + kp * s.error) + slope * s.rate * s.rate + gravity * lifted;
     }
+};
+
+template <typename Law>
+double simulate() {
+    const Law law;
+    const double start = 1.571;
+    Rotation z1 = of(start), z2, z3 = rocker_of(z1, &z2);
+    double q1 = start, q2 = std::atan2(z2.s, z2.c), q3 = std::atan2(z3.s, z3.c);
     double v1 = 0, v2 = 0, v3 = 0, worst = 0;
-    Rotation z1 = of(q1), z2 = of(q2), z3 = of(q3), drive{1, 0};
+    Rotation drive{1, 0};
     const Rotation drive_step = of(w * h);
 
     for (long k = 0; k < steps; k++) {
         const double error = amplitude * drive.s - q1;
         if (k >= settled) worst = std::max(worst, std::fabs(error));
-        const double torque = kd * (amplitude * w * drive.c - v1) + kp * error;
+        const double torque = law({z1, v1, error, amplitude * w * drive.c - v1, -amplitude * w * w * drive.s});
 
         // velocities and positions without contact
         const double M23 = coupling * (z2.c * z3.c + z2.s * z3.s), B = coupling * (z2.c * z3.s - z2.s * z3.c);
@@ -129,11 +164,12 @@ double simulate() {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const int repetitions = count > 1 ? std::atoi(arguments[1]) : 7;
+    const bool feedback = count > 1 && std::strcmp(arguments[1], "feedback") == 0;
+    const int repetitions = count > 2 ? std::atoi(arguments[2]) : 7;
     double best = 1e300, error = 0;
     for (int i = 0; i < repetitions; i++) {
         const double begin = seconds();
-        error = simulate();
+        error = feedback ? simulate<Feedback>() : simulate<Pd>();
         best = std::min(best, seconds() - begin);
     }
     std::printf("{\"ns\": %.2f, \"max_error_deg\": %.6f}\n", best / steps * 1e9, error);
