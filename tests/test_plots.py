@@ -9,6 +9,11 @@ import xarray
 from matplotlib.figure import Figure
 
 from jointplay import plots
+from jointplay.plots import style
+from jointplay.plots.contacts import segments
+from jointplay.plots.places import Places
+
+from .browser import runs
 
 N = 201
 
@@ -131,7 +136,7 @@ def test_few_samples_and_gaps_still_draw(samples: int, tmp_path: Path):
 
 
 def test_thirty_bodies_are_told_apart():
-    looks = [plots._look(i) for i in range(28)]
+    looks = [style.look(i) for i in range(28)]
     assert len({str(look) for look in looks}) == 28
 
 
@@ -151,3 +156,147 @@ def test_a_figure_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypa
     with pytest.raises(OSError, match="disk is full"):
         plots.save(plots.motion(result()), tmp_path / "motion.png")
     assert list(tmp_path.iterdir()) == []
+
+
+# -- every figure from real runs
+
+FIGURES = {
+    "motion": lambda: plots.motion(runs.rocker(), twin=runs.rocker_twin()),
+    "velocity": lambda: plots.velocity(runs.rocker(), twin=runs.rocker_twin()),
+    "acceleration": lambda: plots.acceleration(runs.rocker(), twin=runs.rocker_twin()),
+    "tracking_error": lambda: plots.tracking_error(runs.rocker(), runs.rocker_twin(), ["crank.angle", "rocker.angle"]),
+    "effort": lambda: plots.effort(runs.slider()),
+    "joint_force": lambda: plots.joint_force(runs.rocker(), ["J2", "J3"], twin=runs.rocker_twin()),
+    "journal": lambda: plots.journal(runs.rocker(), "J3"),
+    "journal_prismatic": lambda: plots.journal(runs.bore()),
+    "journal_permanent": lambda: plots.journal(runs.permanent()),
+    "gap_and_slip": lambda: plots.gap_and_slip(runs.rocker()),
+    "contact_modes": lambda: plots.contact_modes(runs.rocker()),
+    "impacts": lambda: plots.impacts(runs.rocker()),
+    "energy": lambda: plots.energy(runs.rocker(), twin=runs.rocker_twin()),
+    "phase_plane": lambda: plots.phase_plane(runs.slider()),
+    "contour": lambda: plots.contour(runs.table()),
+    "comparison": lambda: plots.comparison(runs.contacts(), ["O3.force", "rocker.angle_acceleration"]),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_from_a_real_run(name: str, tmp_path: Path):
+    figure = FIGURES[name]()
+    figure.savefig(tmp_path / "figure.png", dpi=60)
+    assert (tmp_path / "figure.png").stat().st_size > 3000
+    for axes in figure.axes:
+        assert axes.get_ylabel() or axes.get_yticklabels(), "a panel without a label"
+    assert any(axes.get_xlabel() for axes in figure.axes)
+
+
+def test_every_public_figure_is_in_the_list_and_in_the_documents():
+    drawn = {name for name in plots.__all__ if name != "save"}
+    assert drawn == {name.removesuffix("_prismatic").removesuffix("_permanent") for name in FIGURES}
+    text = (Path(__file__).parent.parent / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert [name for name in drawn if f"plots.{name}(" not in text] == []
+
+
+def ys(axes, label: str) -> np.ndarray:
+    return next(np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() == label)
+
+
+def test_the_twin_is_drawn_with_its_own_times():
+    figure = plots.velocity(runs.rocker(), ["crank"], twin=runs.rocker_twin().isel(time=slice(0, None, 4)))
+    [ideal] = [line for line in figure.axes[0].lines if line.get_label() == "ideal joints"]
+    assert np.array_equal(ideal.get_ydata(), runs.rocker_twin().angle_rate.sel(body="crank").values[::4])
+
+
+def test_the_error_is_what_is_left_of_the_reference():
+    run = runs.slider()
+    figure = plots.tracking_error(run, {"crank.angle": lambda t: 10 * t, "slider.x": 0.25})
+    upper, lower = figure.axes[1], figure.axes[3]
+    assert upper.lines[0].get_ydata() == pytest.approx(np.full(run.sizes["time"], math.pi / 6), abs=1e-9)
+    assert lower.lines[0].get_ydata() == pytest.approx(run.x.sel(body="slider").values - 0.25)
+    with pytest.raises(ValueError, match=r"no signal 'crank\.angel' in this result; there are "):
+        plots.tracking_error(run, {"crank.angel": 0.0})
+    with pytest.raises(ValueError, match=r"no signal 'nobody\.x' in the reference"):
+        plots.tracking_error(run, run, ["nobody.x"])
+
+
+def test_the_journal_stays_in_its_circle_where_the_run_says():
+    run = runs.rocker()
+    play = Places(run).play("J3")
+    assert play.offset.real == pytest.approx(run.place_x.sel(journal="J3").values, abs=1e-9)
+    assert play.offset.imag == pytest.approx(run.place_y.sel(journal="J3").values, abs=1e-9)
+    assert play.gaps["J3"] == pytest.approx(run.gap.sel(contact="J3").values, abs=1e-9)
+    axes = plots.journal(run, "J3").axes[0]
+    assert ys(axes, "free") == pytest.approx(1e3 * play.offset.imag)
+    assert "mm" in axes.get_xlabel() and "coupler" in axes.get_xlabel()
+
+
+def test_corner_gaps_are_those_of_the_run():
+    run = runs.bore()
+    play = Places(run).play("P")
+    for contact in run.contact.values:
+        assert play.gaps[contact] == pytest.approx(run.gap.sel(contact=contact).values, abs=1e-9)
+    inside = np.abs(play.offset.imag) / play.clearance + np.abs(play.tilt) * play.length / 2 / play.clearance
+    assert inside.max() < 1.001
+
+
+def test_a_joint_without_play_is_refused_with_the_remedy():
+    with pytest.raises(ValueError, match="joint 'J1' has no play; loosen it"):
+        plots.journal(runs.rocker(), "J1")
+    with pytest.raises(ValueError, match="no joint 'J9' in this result; there are J1, J2, J3, J4"):
+        plots.journal(runs.rocker(), "J9")
+    with pytest.raises(ValueError, match="no joint of this result has play"):
+        plots.journal(runs.slider())
+    with pytest.raises(ValueError, match="give the mechanism itself"):
+        plots.journal(runs.rocker().assign_attrs(model="# has Python functions"))
+
+
+@pytest.mark.parametrize("figure", [plots.gap_and_slip, plots.contact_modes, plots.impacts])
+def test_contacts_are_asked_of_runs_that_have_them(figure):
+    with pytest.raises(ValueError, match="only joints with play and rigid contact have one"):
+        figure(runs.slider())
+
+
+def test_effort_says_newton_or_newton_metre():
+    assert plots.effort(runs.slider()).axes[0].get_ylabel() == "torque (N m)"
+    assert plots.effort(runs.permanent()).axes[0].get_ylabel() == "force (N)"
+    with pytest.raises(ValueError, match="has no effort: the mechanism has no drives"):
+        plots.effort(runs.rocker())
+
+
+def test_segments_cover_the_time():
+    time, codes = np.arange(7.0), np.array([0, 0, 2, 2, 0, 3, 3])
+    found = {code: list(zip(starts, lengths, strict=True)) for code, starts, lengths in segments(time, codes)}
+    assert found == {0: [(0.0, 2.0), (4.0, 1.0)], 2: [(2.0, 2.0)], 3: [(5.0, 1.0)]}
+
+
+def test_energy_balance_is_the_imbalance_of_the_audit():
+    from jointplay.results import audit
+
+    figure = plots.energy(runs.rocker())
+    left = figure.axes[1].lines[0].get_ydata()
+    assert np.abs(left).max() == pytest.approx(audit(runs.rocker())["energy imbalance (J)"], rel=1e-3)
+
+
+def test_impacts_are_all_there():
+    run = runs.rocker()
+    figure = plots.impacts(run)
+    drawn = sum(len(line.get_xdata()) for line in figure.axes[0].lines)
+    assert drawn == run.sizes["impact"] > 10
+
+
+def test_a_contour_needs_a_table():
+    with pytest.raises(ValueError, match="at least 2 x 2 values"):
+        plots.contour(runs.table().isel(friction=[0]))
+    with pytest.raises(ValueError, match="holds no number"):
+        plots.contour(runs.table() * np.nan)
+    logarithmic = plots.contour(runs.table(), logarithmic=True)
+    assert logarithmic.axes[0].get_xlabel() == "coefficient of friction"
+
+
+def test_a_comparison_names_what_is_missing():
+    with pytest.raises(ValueError, match=r"run 'ideal' has no signal 'O3\.farce'"):
+        plots.comparison(runs.contacts(), ["O3.farce"])
+    with pytest.raises(ValueError, match="at least one run and one signal"):
+        plots.comparison({}, [])
+    labels = [text.get_text() for text in plots.comparison(runs.contacts(), ["O3.force"]).axes[0].get_legend().texts]
+    assert labels == ["ideal", "rigid", "permanent"]

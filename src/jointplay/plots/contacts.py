@@ -1,0 +1,240 @@
+"""What happens in joints with play: the journal's path, gaps, slip, modes of contact and impacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.mechanism import Mechanism
+from .places import Places, Play
+from .style import (
+    COLOURS,
+    HEIGHT,
+    TURN,
+    chosen,
+    in_view,
+    largest,
+    legend,
+    lines,
+    look,
+    needs,
+    note,
+    over_time,
+    scale,
+    sheet,
+)
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# by code: name and colour, from pale (nothing touches) to dark (nothing moves)
+MODES = {0: ("free", "#E4E4E4"), 1: ("impact", "#B2182B"), 2: ("sliding", "#56B4E9"), 3: ("sticking", "#004B76")}
+PERMANENT = {4: ("permanent contact", "#009E73"), 5: ("would pull", "#D55E00")}
+FAINT = 0.02  # of the largest impulse
+_RIGID = "only joints with play and rigid contact have one, as MoreauJean computes it"
+
+
+def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism | None = None) -> Figure:
+    """The path of the journal's centre in its bearing, inside the circle of the clearance; free flight is grey.
+
+    Of a prismatic joint, the middle of the inner part across and its tilt, inside the diamond where all four
+    corners are free.  joint: the first one with play unless named; mechanism: only for a result whose model holds
+    Python functions.
+    """
+    places = Places(run, mechanism)
+    plays = [places.play(joint)] if joint else list(places.loose().values())
+    if not plays:
+        raise ValueError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
+    with sheet(run, 3.9, width=4.1) as figure:
+        ax = figure.add_subplot()
+        (_circle if plays[0].kind == "revolute" else _diamond)(ax, run, plays[0])
+    return figure
+
+
+def gap_and_slip(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
+    """The gaps of the contacts and, where they touch, how fast the surfaces slide."""
+    needs(run, "gap", _RIGID)
+    names = chosen(run, "contact", contacts)
+    with sheet(run, 2 * HEIGHT + 0.6) as figure:
+        above, below = figure.subplots(2, 1, sharex=True)
+        gaps = {name: run.gap.sel(contact=name).values for name in names}
+        size, unit = scale(max(map(largest, gaps.values())))
+        lines(above, run.time.values, {name: (gap / size, look(i)) for i, (name, gap) in enumerate(gaps.items())})
+        above.axhline(0, color="#444444", linewidth=0.6)
+        above.set_ylabel(f"gap ({unit})")
+        legend(above)
+        if "slip" in run:
+            slips = {name: run.slip.sel(contact=name).values.copy() for name in names}
+            for name, slip in slips.items():
+                slip[run["mode"].sel(contact=name).values == 0] = np.nan
+            lines(below, run.time.values, {name: (slip, look(i)) for i, (name, slip) in enumerate(slips.items())})
+            if in_view(below, list(slips.values())):
+                note(below, f"reaches {max(map(largest, slips.values())):.3g} m/s")
+        below.set_ylabel("slip in contact (m/s)")
+        above.margins(x=0)
+        over_time([below])
+    return figure
+
+
+def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
+    """When each contact is free, sliding or sticking, and to the right its share of time in contact.
+
+    Red lines mark impacts; the many faint ones of a contact that rattles to rest are left out.
+    """
+    from matplotlib.patches import Patch
+
+    needs(run, "mode", _RIGID)
+    names, time = chosen(run, "contact", contacts), run.time.values
+    with sheet(run, 0.3 * len(names) + 1.15) as figure:
+        ax = figure.add_subplot()
+        for i, name in enumerate(names):
+            for code, starts, lengths in segments(time, run["mode"].sel(contact=name).values):
+                ax.broken_barh(list(zip(starts, lengths, strict=True)), (i - 0.36, 0.72), color=MODES[code][1], lw=0)
+            struck = _strong(run, name)
+            if struck.any():
+                ax.vlines(run.impact_time.values[struck], i - 0.48, i + 0.48, color=MODES[1][1], linewidth=0.8)
+            if "share_free" in run:
+                shares = {what: float(run[f"share_{what}"].sel(contact=name)) for what in ("sliding", "sticking")}
+                touching = f"in contact {sum(shares.values()):.1%}"
+                ax.annotate(
+                    touching, (1.01, i), xycoords=("axes fraction", "data"), va="center", fontsize=7.5, color="#444444"
+                )
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.45, -0.55)
+        ax.set_xlim(time[0], max(time[-1], time[0] + 1e-12))
+        ax.grid(False)
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel("time (s)")
+        ax.legend(
+            handles=[Patch(color=colour, label=name) for name, colour in MODES.values()],
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=4,
+            handlelength=1.2,
+            borderaxespad=0.2,
+        )
+    return figure
+
+
+def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
+    """The list of impacts as stems: normal impulse, approach speed and energy lost, over time."""
+    needs(run, "impact_time", _RIGID)
+    names, whose = chosen(run, "contact", contacts), run.impact_contact.values
+    rows = {"impact_normal": "normal impulse\n(N s)", "impact_approach": "approach speed\n(m/s)"}
+    rows |= {"impact_lost": "energy lost\n(J)"} if "impact_lost" in run else {}
+    struck = [name for name in names if (whose == name).any()]
+    with sheet(run, 1.25 * len(rows) + 0.6) as figure:
+        axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, (variable, text) in zip(axes, rows.items(), strict=True):
+            for name in struck:
+                style, here = look(names.index(name)), whose == name
+                time, values = run.impact_time.values[here], run[variable].values[here]
+                many = len(time) > 100
+                ax.vlines(time, 0, values, color=style["color"], linewidth=0.5 if many else 1.0)
+                ax.plot(time, values, "o", markersize=1.8 if many else 3.2, color=style["color"], label=name)
+            ax.set_ylabel(text)
+            ax.set_ylim(bottom=0)
+        if struck:
+            legend(axes[0])
+        note(axes[0], f"{sum(int((whose == name).sum()) for name in names)} impacts")
+        axes[0].set_xlim(float(run.time[0]), max(float(run.time[-1]), float(run.time[0]) + 1e-12))
+        axes[-1].set_xlabel("time (s)")
+    return figure
+
+
+def segments(time: np.ndarray, codes: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """Runs of equal codes: for each code the starts and lengths of its runs; a run lasts until the next begins."""
+    if not len(codes):
+        return []
+    change = np.flatnonzero(np.diff(codes)) + 1
+    begin = np.concatenate([[0], change])
+    ends = np.append(time[change], time[-1])
+    found = []
+    for code in np.unique(codes):
+        here = codes[begin] == code
+        found.append((int(code), time[begin[here]], (ends - time[begin])[here]))
+    return found
+
+
+def touching(run: xarray.Dataset, play: Play) -> np.ndarray:
+    """Which contacts of a joint are closed at each sample, by their mode or else by their gap: (time, contact)."""
+    labels = list(play.gaps)
+    if "mode" in run and set(labels) <= set(run.contact.values.tolist()):
+        closed: np.ndarray = run["mode"].sel(contact=labels).values > 0
+        return closed
+    return np.column_stack([play.gaps[label] <= 1e-3 * play.clearance for label in labels])
+
+
+def _strong(run: xarray.Dataset, contact: str) -> np.ndarray:
+    """Which impacts are of this contact, and not faint beside its hardest."""
+    if "impact_time" not in run or not run.sizes["impact"]:
+        return np.zeros(0, bool)
+    here, impulse = run.impact_contact.values == contact, run.impact_normal.values
+    return here & (impulse >= FAINT * np.max(impulse[here], initial=0.0))
+
+
+def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
+    size, unit = scale(play.clearance)
+    c, path = play.clearance / size, play.offset / size
+    around = np.exp(1j * np.linspace(0, TURN, 361))
+    ax.fill(1.12 * c * around.real, 1.12 * c * around.imag, color="#EFEFEF", lw=0)
+    ax.fill(c * around.real, c * around.imag, color="white", lw=0)
+    ax.plot(c * around.real, c * around.imag, color="#444444", linewidth=1.0)
+    closed = touching(run, play).any(axis=1)
+    ax.plot(path.real, path.imag, color="#9A9A9A", linewidth=0.6, label="free")
+    held = np.where(closed, path, np.nan + 1j * np.nan)
+    chord = np.abs(path[1:] + path[:-1]) / 2 < 0.95 * c  # it was away from the rim between two samples
+    held = np.insert(held, np.flatnonzero(chord) + 1, np.nan + 1j * np.nan)
+    ax.plot(held.real, held.imag, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
+    ax.plot(path[:1].real, path[:1].imag, "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
+    here = _strong(run, play.name)
+    if here.any():
+        times = run.impact_time.values[here]
+        at = np.interp(times, run.time.values, path.real) + 1j * np.interp(times, run.time.values, path.imag)
+        at = at / np.maximum(np.abs(at), 1e-12) * c
+        strength = run.impact_normal.values[here]
+        sizes = 4 + 60 * strength / max(strength.max(), 1e-300)
+        ax.scatter(at.real, at.imag, sizes, facecolors="none", edgecolors=COLOURS[1], linewidths=0.8, zorder=3)
+        ax.plot([], [], "o", color=COLOURS[1], fillstyle="none", markersize=4.5, label="impact, by impulse")
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.18 * c, 1.18 * c)
+    ax.set_ylim(-1.18 * c, 1.18 * c)
+    ax.set_xlabel(f"x in the bearing of {play.name}, on {play.outer} ({unit})")
+    ax.set_ylabel(f"y ({unit})")
+    _beneath(ax)
+
+
+def _diamond(ax: Axes, run: xarray.Dataset, play: Play) -> None:
+    size, unit = scale(play.clearance) if play.kind != "gear" else (1e-3, "mrad")
+    c, across = play.clearance / size, play.offset.imag / size
+    closed = touching(run, play).any(axis=1)
+    if play.length:
+        most, named = 2 * play.clearance / play.length, "tilt (mrad)"
+        tilt = 1e3 * play.tilt
+        corners = np.array([[c, 0], [0, 1e3 * most], [-c, 0], [0, -1e3 * most], [c, 0]])
+        ax.fill(*corners.T, color="white", lw=0)
+        ax.plot(*corners.T, color="#444444", linewidth=1.0)
+        ax.set_ylim(-1.12e3 * most, 1.12e3 * most)
+        ax.set_facecolor("#EFEFEF")
+        ax.grid(False)
+    else:
+        tilt, named = run.time.values, "time (s)"
+        for side in (-c, c):
+            ax.axvline(side, color="#444444", linewidth=1.0)
+    ax.plot(across, tilt, color="#9A9A9A", linewidth=0.6, label="free")
+    held = np.where(closed, across, np.nan)
+    ax.plot(held, tilt, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
+    ax.plot(across[:1], tilt[:1], "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
+    ax.set_xlim(-1.12 * c, 1.12 * c)
+    ax.set_xlabel(f"{'turn' if play.kind == 'gear' else 'offset'} across {play.name} ({unit})")
+    ax.set_ylabel(named)
+    _beneath(ax)
+
+
+def _beneath(ax: Axes) -> None:
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, handlelength=1.2, columnspacing=1.0, borderaxespad=0.2)

@@ -1,0 +1,223 @@
+"""How bodies move: angles, places, rates, accelerations, and one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import (
+    COLOURS,
+    HEIGHT,
+    SPIKE,
+    STYLES,
+    Look,
+    Looks,
+    behind,
+    chosen,
+    in_view,
+    legend,
+    lines,
+    look,
+    needs,
+    no_round_off,
+    note,
+    over_time,
+    sheet,
+    span,
+    turns_axis,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
+
+
+def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
+    """Angles and angular rates of the bodies (of sliding ones position and speed), and below the joint forces.
+
+    bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -pi and pi.
+    Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at the top
+    stands for one far beyond the samples.
+    """
+    names = chosen(run, "body", bodies)
+    looks = {name: look(i) for i, name in enumerate(names)}
+    turning, sliding = kinds(run, names)
+    joints = [str(j) for j in run.joint.values if np.nansum(force(run, str(j))) > 0] if "force_x" in run else []
+    rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along), (joints, _forces)) if names]
+    with sheet(run, HEIGHT * len(rows) + 0.45) as figure:
+        grid = figure.add_gridspec(len(rows), 2)
+        for i, (shown, draw) in enumerate(rows):
+            places = [grid[i, :]] if shown is joints else [grid[i, 0], grid[i, 1]]
+            axes = [figure.add_subplot(place) for place in places]
+            draw(axes, run, shown, looks, twin)
+            legend(axes[0])
+            over_time(axes)
+    return figure
+
+
+def velocity(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
+    """Angular rates of the bodies and speeds of the sliding ones, one panel each, with the ideal twin behind."""
+    return _rates(run, bodies, twin, "rate", ("angular rate (rad/s)", "speed (m/s)"))
+
+
+def acceleration(
+    run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None
+) -> Figure:
+    """Accelerations of the bodies, angular or of the sliding ones linear, one panel each, with the twin behind.
+
+    Spikes of impacts may lie beyond the panel, which then says how far they reach.
+    """
+    needs(run, "angle_acceleration", "record accelerations, or show velocity")
+    return _rates(run, bodies, twin, "acceleration", ("acceleration (rad/s²)", "acceleration (m/s²)"))
+
+
+def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
+    """Rate over angle of the bodies (of sliding ones speed over position), one panel each; a dot marks the start."""
+    names = chosen(run, "body", bodies)
+    signals = [signal for name in names for signal in _signals(run, name)]
+    columns = min(3, len(signals))
+    rows = -(-len(signals) // columns)
+    with sheet(run, 2.35 * rows + 0.35, width=0.4 + 2.35 * columns) as figure:
+        figure.get_layout_engine().set(wspace=0.06)  # type: ignore[union-attr, call-arg]
+        grid = figure.add_gridspec(rows, columns)
+        for i, (name, part) in enumerate(signals):
+            ax = figure.add_subplot(grid[i // columns, i % columns])
+            pairs = [(run, {**look(0), "linewidth": 0.9})]
+            if twin is not None and name in twin.body:
+                pairs.insert(0, (twin, {"color": "#8A8A8A", "linewidth": 0.9}))
+            for data, style in pairs:
+                at = data[part].sel(body=name).values
+                turned = False
+                if part == "angle":
+                    made, turned = wrapped({name: at})
+                    at = made[name]
+                rate = data[f"{part}_rate"].sel(body=name).values
+                ax.plot(at, rate, **style)
+                if data is run:
+                    ax.plot(at[:1], rate[:1], "o", color=COLOURS[1], markersize=3.5)
+                    turns_axis(ax, "x") if turned else None
+                    no_round_off(ax, [rate]) or in_view(ax, [rate])
+            ax.set_xlabel("angle (rad)" if part == "angle" else f"{part} (m)")
+            ax.set_ylabel("angular rate (rad/s)" if part == "angle" else "speed (m/s)")
+            ax.set_title(name, loc="left")
+    return figure
+
+
+def kinds(run: xarray.Dataset, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The bodies that turn, and those that slide."""
+    sliding = [name for name in names if _slides(run.sel(body=name))]
+    return [name for name in names if name not in sliding], sliding
+
+
+def force(run: xarray.Dataset, joint: str) -> np.ndarray:
+    """The magnitude of a joint's force (N) over time."""
+    here = run.sel(joint=joint)
+    return np.hypot(here.force_x.values, here.force_y.values)
+
+
+def moving(body: xarray.Dataset) -> list[str]:
+    """The axes along which a sliding body moves."""
+    spans = {axis: span(body[axis]) for axis in "xy"}
+    return [axis for axis in "xy" if spans[axis] > 1e-6 * max(spans.values())]
+
+
+def _signals(run: xarray.Dataset, name: str) -> list[tuple[str, str]]:
+    """What of a body is worth drawing: its angle, or of a sliding one x or y."""
+    body = run.sel(body=name)
+    return [(name, axis) for axis in moving(body)] if _slides(body) else [(name, "angle")]
+
+
+def _slides(body: xarray.Dataset) -> bool:
+    return span(body.angle) < STILL < 1e3 * max(span(body.x), span(body.y))
+
+
+def _rates(
+    run: xarray.Dataset,
+    bodies: Sequence[str] | None,
+    twin: xarray.Dataset | None,
+    what: str,
+    units: tuple[str, str],
+) -> Figure:
+    signals = [signal for name in chosen(run, "body", bodies) for signal in _signals(run, name)]
+    with sheet(run, 1.45 * len(signals) + 0.5) as figure:
+        axes = figure.subplots(len(signals), 1, sharex=True, squeeze=False)[:, 0]
+        for i, (ax, (name, part)) in enumerate(zip(axes, signals, strict=True)):
+            values = run[f"{part}_{what}"].sel(body=name).values
+            ideal = None
+            if twin is not None and name in twin.body and f"{part}_{what}" in twin:
+                ideal = twin[f"{part}_{what}"].sel(body=name).values
+                behind(ax, twin.time.values, ideal, "" if i else "ideal joints")
+            lines(ax, run.time.values, {name if part == "angle" else f"{name}, {part}": (values, look(i))})
+            ax.set_ylabel(units[part != "angle"].replace(" (", "\n("))
+            if in_view(ax, [values] if ideal is None else [values, ideal]):
+                note(ax, f"peaks reach {np.nanmax(np.abs(values)):.3g}")
+            legend(ax)
+        over_time(axes[-1:])
+        axes[0].margins(x=0)
+    return figure
+
+
+def _turns(
+    axes: Sequence[Axes], run: xarray.Dataset, names: Sequence[str], looks: Looks, twin: xarray.Dataset | None
+) -> None:
+    left, right = axes
+    angles, turned = wrapped({name: run.angle.sel(body=name).values for name in names})
+    if twin is not None:
+        shared = [name for name in names if name in twin.body]
+        ideal, over = wrapped({name: twin.angle.sel(body=name).values for name in shared})
+        for i, name in enumerate(shared):
+            if over == turned:
+                behind(left, twin.time.values, ideal[name], "" if i else "ideal joints")
+            behind(right, twin.time.values, twin.angle_rate.sel(body=name).values)
+    lines(left, run.time.values, {name: (angles[name], looks[name]) for name in names})
+    lines(right, run.time.values, {name: (run.angle_rate.sel(body=name).values, looks[name]) for name in names})
+    left.set_ylabel("angle (rad)")
+    right.set_ylabel("angular rate (rad/s)")
+    if turned:
+        turns_axis(left)
+
+
+def _slides_along(
+    axes: Sequence[Axes], run: xarray.Dataset, names: Sequence[str], looks: Looks, twin: xarray.Dataset | None
+) -> None:
+    left, right = axes
+    places, speeds = {}, {}
+    for name in names:
+        body = run.sel(body=name)
+        along = moving(body)
+        for axis in along:
+            style: Look = looks[name] | ({"linestyle": STYLES[1]} if axis == "y" and len(along) == 2 else {})
+            places[f"{name}, {axis}"] = body[axis].values, style
+            speeds[f"{name}, {axis}"] = body[f"{axis}_rate"].values, style
+            if twin is not None and name in twin.body:
+                behind(left, twin.time.values, twin[axis].sel(body=name).values)
+                behind(right, twin.time.values, twin[f"{axis}_rate"].sel(body=name).values)
+    lines(left, run.time.values, places)
+    lines(right, run.time.values, speeds)
+    left.set_ylabel("position (m)")
+    right.set_ylabel("speed (m/s)")
+
+
+def _forces(
+    axes: Sequence[Axes], run: xarray.Dataset, joints: Sequence[str], _: Looks, twin: xarray.Dataset | None
+) -> None:
+    (ax,) = axes
+    if twin is not None and "force_x" in twin:
+        for joint in (joint for joint in joints if joint in twin.joint):
+            behind(ax, twin.time.values, force(twin, joint))
+    lines(ax, run.time.values, {joint: (force(run, joint), look(i)) for i, joint in enumerate(joints)})
+    peaks = run.sel(joint=list(joints))
+    sampled = max(float(np.nanmax(force(run, joint))) for joint in joints)
+    highest = float(peaks.peak_force.max())
+    top = 1.08 * (highest if highest < SPIKE * sampled else sampled)  # a spike must not flatten all the rest
+    ax.set_ylim(0, top)
+    for i, (at, peak) in enumerate(zip(peaks.peak_force_time.values, peaks.peak_force.values, strict=True)):
+        marker = "o" if peak < top else "^"
+        ax.plot(at, min(peak, top), marker, markersize=3.5, color=COLOURS[i % len(COLOURS)], clip_on=False)
+    ax.set_ylabel("joint force (N)")

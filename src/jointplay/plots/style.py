@@ -1,0 +1,227 @@
+"""What all figures share: colours, lines, legends, headings and files."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by the colour-blind; yellow is left out, too pale for a line on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+IDEAL = "#8A8A8A"
+OVER = (0, (4, 4))  # a line upon another: half of each is seen
+STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+TURN = 2 * math.pi
+SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
+LINE = 90  # characters that a line of a legend may hold
+WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
+SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
+
+Look = dict[str, Any]
+Looks = Mapping[str, Look]
+Series = Mapping[str, tuple[np.ndarray, Look]]
+_LOOK: dict[Any, Any] = {
+    "font.size": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.titlesize": 9,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": "#444444",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "xtick.direction": "out",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+
+
+@contextlib.contextmanager
+def sheet(run: xarray.Dataset | None, height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """An empty figure in our look (inches), with the heading of a run once it is drawn."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_LOOK):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        if run is not None:
+            heading(figure, run)
+
+
+def heading(figure: Figure, run: xarray.Dataset) -> None:
+    """The name of the mechanism, and in red that a run ended early."""
+    figure.suptitle(run.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
+    if run.attrs.get("outcome", "done") != "done":
+        figure.text(0.99, 0.995, f"ended early: {run.attrs['outcome']}", ha="right", va="top", color=COLOURS[1])
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure, whole or not at all; the suffix (.png, .pdf, .svg) says how."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.tmp{target.suffix}")
+    try:
+        figure.savefig(temporary, dpi=200)
+        os.replace(temporary, target)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def chosen(run: xarray.Dataset, dimension: str, names: Iterable[str] | str | None) -> list[str]:
+    """The names asked for along a dimension, all by default; an unknown one is refused."""
+    known = [str(name) for name in run[dimension].values] if dimension in run.coords else []
+    asked = known if names is None else [names] if isinstance(names, str) else list(names)
+    for name in asked:
+        if name not in known:
+            raise ValueError(f"no {dimension} {name!r} in this result; there are {', '.join(known) or 'none'}")
+    return asked
+
+
+def needs(run: xarray.Dataset, variable: str, remedy: str) -> None:
+    """Refuse a result without a variable."""
+    if variable not in run:
+        raise ValueError(f"this result has no {variable}: {remedy}")
+
+
+def look(i: int) -> Look:
+    """Colour and line of the i-th series; 28 are told apart."""
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": STYLES[i // len(COLOURS) % len(STYLES)]}
+
+
+def span(values: Any) -> float:
+    """Largest less smallest; 0 where there is no number."""
+    array = np.asarray(values)
+    return float(np.nanmax(array) - np.nanmin(array)) if np.isfinite(array).any() else 0.0
+
+
+def largest(values: Any) -> float:
+    """The largest magnitude; 0 where there is no number."""
+    return float(np.nanmax(np.abs(np.asarray(values)), initial=0.0))
+
+
+def scale(length: float) -> tuple[float, str]:
+    """The unit in which a length (m) reads well: its size in m, and its name.
+
+    >>> scale(3e-3)
+    (0.001, 'mm')
+    """
+    return next(((size, unit) for size, unit in SCALES if length >= 0.99 * size), SCALES[-1])
+
+
+def wrapped(angles: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], bool]:
+    """Angles near zero by whole turns; if one turns over, between -pi and pi with gaps, and True."""
+    made = {name: np.array(angle, float) for name, angle in angles.items()}
+    turned = any(span(angle) > TURN for angle in made.values())
+    for angle in made.values():
+        if not np.isfinite(angle).any():
+            continue
+        angle -= TURN * np.round(np.nanmean(angle) / TURN)
+        if turned and largest(angle) > math.pi:
+            angle -= TURN * np.round(angle / TURN)
+            angle[1:][np.abs(np.diff(angle)) > math.pi] = np.nan  # no line from pi down to -pi
+    return made, turned
+
+
+def turns_axis(ax: Axes, which: str = "y") -> None:
+    """An axis of angles from -pi to pi."""
+    marks = {-2: r"$-\pi$", -1: r"$-\pi/2$", 0: "0", 1: r"$\pi/2$", 2: r"$\pi$"}
+    ticks = [k * math.pi / 2 for k in marks]
+    (ax.set_yticks if which == "y" else ax.set_xticks)(ticks, list(marks.values()))
+    (ax.set_ylim if which == "y" else ax.set_xlim)(-1.05 * math.pi, 1.05 * math.pi)
+
+
+def lines(ax: Axes, time: np.ndarray, series: Series) -> None:
+    """Draw each series; one that lies upon an earlier one is dashed, so that both are seen."""
+    size = max((span(values) for values, _ in series.values()), default=0.0)
+    drawn: list[np.ndarray] = []
+    for label, (values, style) in series.items():
+        hidden = any(largest(values - other) <= 0.005 * size for other in drawn)
+        ax.plot(time, values, label=label, **(style | ({"linestyle": OVER} if hidden else {})))
+        drawn.append(values)
+    no_round_off(ax, drawn)
+
+
+def no_round_off(ax: Axes, drawn: Sequence[np.ndarray], unit: float = 1.0) -> bool:
+    """Wide limits where values differ by round-off only, which is not worth a scale of its own; True if so.
+
+    unit: a size that counts beside the values themselves.
+    """
+    size, most = max(map(span, drawn), default=0.0), max([unit, *map(largest, drawn)])
+    if size >= 1e-9 * most:
+        return False
+    middle = float(np.nanmean(drawn[0])) if drawn and np.isfinite(drawn[0]).any() else 0.0
+    ax.set_ylim(middle - 0.1 * most, middle + 0.1 * most)
+    return True
+
+
+def behind(ax: Axes, time: np.ndarray, values: Any, label: str = "") -> None:
+    """The ideal twin: thin and grey, behind the rest."""
+    ax.plot(time, values, color=IDEAL, linewidth=0.9, zorder=1.5, label=label or "_ideal")
+
+
+def in_view(ax: Axes, series: Iterable[np.ndarray]) -> bool:
+    """Choose limits that spikes do not flatten: what 99 % of the samples need; True if something lies beyond."""
+    found = [values[np.isfinite(values)] for values in map(np.asarray, series)]
+    samples = np.concatenate(found) if found else np.zeros(0)
+    if not samples.size:
+        return False
+    low, high = (float(x) for x in np.percentile(samples, [0.5, 99.5]))
+    least, most = float(samples.min()), float(samples.max())
+    room = 0.5 * max(high - low, 1e-12 * max(1.0, abs(most)))
+    cut = most - high > SPIKE * 2 * room or low - least > SPIKE * 2 * room
+    bottom, top = (max(least, low - room), min(most, high + room)) if cut else (least, most)
+    if top > bottom:
+        ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+    return cut
+
+
+def note(ax: Axes, text: str) -> None:
+    """A small remark in the upper right corner of a panel."""
+    ax.set_title(text, loc="right", fontsize=7.5, color="#555555", pad=3)
+
+
+def legend(ax: Axes) -> None:
+    """Names above the panel, in lines that may run on over the next panel: its layout does not know of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
+    columns = min(len(labels), max(1, LINE // (max(map(len, labels)) + 5)))
+    rows = math.ceil(len(labels) / columns)
+    order = [i for column in range(columns) for i in range(column, len(labels), columns)]  # it fills columns, not rows
+    made = ax.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        handlelength=2,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+    )
+    made.set_in_layout(False)
+    ax.set_title("\n" * (rows - 1) + " ", loc="left", linespacing=1.3)  # holds the place
+
+
+def over_time(axes: Iterable[Axes]) -> None:
+    """Time along the bottom, without margins."""
+    for ax in axes:
+        ax.margins(x=0)
+        ax.set_xlabel("time (s)")

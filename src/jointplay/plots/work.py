@@ -1,0 +1,182 @@
+"""Forces, efforts, energy, and how well a motion follows what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..results import flat
+from .motion import force
+from .style import (
+    COLOURS,
+    HEIGHT,
+    SPIKE,
+    behind,
+    chosen,
+    in_view,
+    largest,
+    legend,
+    lines,
+    look,
+    needs,
+    no_round_off,
+    note,
+    over_time,
+    sheet,
+)
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
+
+
+def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
+    """The magnitude of the joint forces (N), a panel each, with the ideal twin behind.
+
+    A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.
+    """
+    needs(run, "force_x", "a result with joint forces is needed")
+    asked = chosen(run, "joint", joints)
+    names = [name for name in asked if joints is not None or np.nansum(force(run, name)) > 0] or asked
+    with sheet(run, 1.35 * len(names) + 0.6) as figure:
+        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
+            values = force(run, name)
+            shown = [values, np.zeros(1)]
+            if twin is not None and name in twin.joint and "force_x" in twin:
+                behind(ax, twin.time.values, force(twin, name), "" if i else "ideal joints")
+                shown.append(force(twin, name))
+            lines(ax, run.time.values, {name: (values, look(i))})
+            in_view(ax, shown)
+            _peak(ax, run, "force", {"joint": name}, COLOURS[i % len(COLOURS)], "N")
+            ax.set_ylabel("force (N)")
+            legend(ax)
+        axes[0].margins(x=0)
+        over_time(axes[-1:])
+    return figure
+
+
+def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
+    """The force (N) or torque (N m) of each drive along its motion, a panel each, with the ideal twin behind."""
+    needs(run, "effort", "the mechanism has no drives")
+    names = chosen(run, "drive", drives)
+    with sheet(run, 1.5 * len(names) + 0.6) as figure:
+        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
+            values = run.effort.sel(drive=name).values
+            shown = [values]
+            if twin is not None and "effort" in twin and name in twin.drive:
+                shown.append(twin.effort.sel(drive=name).values)
+                behind(ax, twin.time.values, shown[1], "" if i else "ideal joints")
+            lines(ax, run.time.values, {name: (values, look(i))})
+            in_view(ax, shown)
+            unit = _unit(run, name)
+            _peak(ax, run, "effort", {"drive": name}, COLOURS[i % len(COLOURS)], unit)
+            ax.set_ylabel(f"{'torque' if unit == 'N m' else 'force' if unit == 'N' else 'effort'} ({unit})")
+            legend(ax)
+        axes[0].margins(x=0)
+        over_time(axes[-1:])
+    return figure
+
+
+def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
+    """Kinetic and potential energy, work done from outside and losses (J), and below what the balance leaves over."""
+    needs(run, "kinetic", "a result with energies is needed")
+    parts = {"kinetic": run.kinetic.values, "potential": run.potential.values}
+    parts["total"] = parts["kinetic"] + parts["potential"]
+    words = {"work": "work done", "impact_loss": "lost in impacts", "friction_loss": "lost by friction"}
+    words["contact_loss"] = "lost in contacts"
+    found = {text: run[name].values for name, text in words.items() if name in run}
+    balance = parts["total"] - found.get("work", 0.0) + sum(x for text, x in found.items() if text != "work done")
+    parts |= {text: x for text, x in found.items() if largest(x) > 1e-9 * largest(parts["kinetic"])}
+    with sheet(run, 2 * HEIGHT + 0.3) as figure:
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
+        if twin is not None and "kinetic" in twin:
+            behind(above, twin.time.values, twin.kinetic.values, "kinetic, ideal joints")
+        lines(above, run.time.values, {text: (x, look(i)) for i, (text, x) in enumerate(parts.items())})
+        above.set_ylabel("energy (J)")
+        legend(above)
+        left = balance - balance[0]
+        below.plot(run.time.values, left, color=COLOURS[6], linewidth=0.9)
+        below.set_ylabel("imbalance (J)")
+        share = largest(left) / max(largest(parts["kinetic"]), 1e-300)
+        note(below, f"at most {largest(left):.2g} J, {share:.1g} of the peak kinetic energy")
+        above.margins(x=0)
+        over_time([below])
+    return figure
+
+
+def tracking_error(
+    run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset, signals: Sequence[str] | None = None
+) -> Figure:
+    """Signals beside what they should be, and below the error with its largest and root mean square values.
+
+    reference: by the signal's name (`crank.angle`, `slider.x`): a function of time (s), values at the samples, or a
+    number; or another result, such as the ideal twin, whose `signals` are taken at the times of this one.
+    """
+    columns, time = flat(run), run.time.values
+    if isinstance(reference, Mapping) and not hasattr(reference, "data_vars"):
+        wanted: dict[str, Any] = dict(reference)
+    else:
+        other: dict[str, np.ndarray] = flat(reference)  # type: ignore[arg-type]
+        names = signals or [f"{name}.angle" for name in chosen(run, "body", None)]
+        missing = next((name for name in names if name not in other), None)
+        if missing is not None:
+            raise ValueError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
+        wanted = {name: np.interp(time, other["time"], other[name]) for name in names}
+    for name in wanted:
+        if name not in columns:
+            raise ValueError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")
+    with sheet(run, 1.15 * HEIGHT * len(wanted) + 0.5) as figure:
+        axes = figure.subplots(len(wanted), 2, sharex=True, squeeze=False)
+        for i, ((left, right), (name, given)) in enumerate(zip(axes, wanted.items(), strict=True)):
+            aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
+            unit = _units(run, name)
+            behind(left, time, aim, "reference")
+            lines(left, time, {name: (columns[name], look(i) | {"linestyle": (0, (4, 2))})})
+            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
+            legend(left)
+            error = columns[name] - aim
+            right.plot(time, error, **look(i))
+            no_round_off(right, [error], largest(aim))
+            right.set_ylabel(f"error ({unit})")
+            note(right, f"largest {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+        over_time(axes[-1])
+        axes[0, 0].margins(x=0)
+    return figure
+
+
+def _units(run: xarray.Dataset, signal: str) -> str:
+    name = signal.rpartition(".")[2]
+    return str(run[name].attrs.get("units", "")).replace("^2", "²").replace("*", " ") if name in run else ""
+
+
+def _unit(run: xarray.Dataset, drive: str) -> str:
+    """Of a drive's effort, by its row: of an angle N m, else N."""
+    rows = [str(row) for row in run.row.values if str(row).partition(".")[0] == drive] if "row" in run.coords else []
+    return "N or N m" if not rows else "N m" if rows[0].endswith((".angle", ".rate")) else "N"
+
+
+def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: str, unit: str) -> None:
+    if f"peak_{what}" not in run:
+        return
+    peak, time = (float(run[name].sel(at)) for name in (f"peak_{what}", f"peak_{what}_time"))
+    samples = force(run, at["joint"]) if what == "force" else run[what].sel(at).values
+    inside = np.isfinite(samples)
+    sign = -1.0 if inside.any() and abs(np.nanmin(samples)) > np.nanmax(samples) else 1.0
+    low, high = ax.get_ylim()
+    if what == "force":
+        low = 0.0
+    if peak > high >= peak / SPIKE and sign > 0:
+        high = 1.08 * peak
+    ax.set_ylim(low, high)
+    if low <= sign * peak <= high:
+        ax.plot(time, sign * peak, "o", markersize=3.5, color=colour, clip_on=False)
+    else:
+        ax.plot(time, high if sign > 0 else low, "^" if sign > 0 else "v", markersize=3.5, color=colour, clip_on=False)
+    note(ax, f"largest {peak:.4g} {unit} at {time:.4g} s")

@@ -1,0 +1,76 @@
+"""Real runs for the tests of figures and pages, each computed once in a process."""
+
+import functools
+
+import numpy as np
+import xarray
+
+from jointplay.model import library
+from jointplay.model.clearances import Rigid
+from jointplay.simulation import MoreauJean, simulate
+
+START = {"crank.rate": 10.0}
+
+
+@functools.cache
+def rocker() -> xarray.Dataset:
+    """The crank-rocker with play and bouncing contact in two joints."""
+    loose = library.crank_rocker_2016(3e-3, 3e-3, friction=0.05, restitution=0.7)
+    return simulate(loose, 2.0, MoreauJean(2e-5), every=2e-3, start=START, reclose=True)
+
+
+@functools.cache
+def rocker_twin() -> xarray.Dataset:
+    """The same with ideal joints."""
+    return simulate(library.crank_rocker_2016(), 2.0, every=2e-3, start=START)
+
+
+@functools.cache
+def bore() -> xarray.Dataset:
+    """A slider whose bore has play on its bar."""
+    return simulate(library.wu_2017(clearance=5e-4), 3.0, MoreauJean(2e-5))
+
+
+@functools.cache
+def slider() -> xarray.Dataset:
+    """A driven slider-crank, ideal."""
+    return simulate(library.slider_crank(speed=10.0), 2.0)
+
+
+@functools.cache
+def permanent() -> xarray.Dataset:
+    """Play that is always closed on one side."""
+    return simulate(library.grigore_figure_5(), 2.0)
+
+
+@functools.cache
+def contacts() -> dict[str, xarray.Dataset]:
+    """The same joint as rigid, permanent and ideal contact."""
+    model = library.grigore_figure_5()
+    rigid = model.loosen("O3", "1 mm", contact=Rigid(), journal_radius="10 mm")
+    ideal = model.with_({"O3.clearance": 0.0}).replace(start={"coupler": model.start["coupler"]})
+    found = {"rigid": simulate(rigid, 1.0, MoreauJean(2e-5)), "permanent": permanent().sel(time=slice(0, 1.0))}
+    return found | {"ideal": simulate(ideal, 1.0)}
+
+
+@functools.cache
+def table() -> xarray.DataArray:
+    """Energy lost in impacts over clearance and friction."""
+    clearances, frictions = np.array([1e-3, 2e-3, 3e-3]), np.array([0.0, 0.1, 0.2])
+    lost = [[_lost(c, f) for f in frictions] for c in clearances]
+    return xarray.DataArray(
+        lost,
+        {
+            "clearance": ("clearance", 1e3 * clearances, {"units": "mm", "long_name": "clearance of J2"}),
+            "friction": ("friction", frictions, {"long_name": "coefficient of friction"}),
+        },
+        ("clearance", "friction"),
+        "lost",
+        {"units": "J", "long_name": "energy lost in impacts", "title": "crank-rocker"},
+    )
+
+
+def _lost(clearance: float, friction: float) -> float:
+    loose = library.crank_rocker_2016(clearance, friction=friction, restitution=0.5)
+    run = simulate(loose, 0.2, MoreauJean(2e-5), start=START, reclose=True)
+    return float(run.impact_loss[-1])
