@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._version import __version__
-from .model.files import dumps, holds_function
+from .model.files import dumps
+from .model.parts import ModelError
 from .system import System
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
 def provenance(system: System) -> dict[str, Any]:
     """What every result carries: the model's text, the program's version and the format of the file."""
     mechanism = system.mechanism
-    elements = (*mechanism.drives.values(), *mechanism.forces.values())
-    known = not any(holds_function(element.plain()) for element in elements)
-    text = dumps(mechanism) if known else f"# {mechanism.name}: has Python functions, which no file can hold\n"
+    try:
+        text = dumps(mechanism)
+    except ModelError as error:  # a Python function or a law of one's own
+        text = f"# {mechanism.name}: {error}\n"
     return {
         "title": mechanism.name,
         "model": text,

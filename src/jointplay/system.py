@@ -13,6 +13,7 @@ import numpy as np
 from .engine.program import trace
 from .engine.text import RUNNING, emit
 from .engine.values import Value
+from .model.clearances import Compliant
 from .model.mechanism import Mechanism
 from .numerics.linalg import dot
 from .physics import dynamics
@@ -30,8 +31,8 @@ class Equations:
     `residual` is what the constraints leave open, `Bdot` the time derivative of the matrix of constraints `B`; rows
     and columns are labelled by `System.rows` and `System.coordinates`. `reactions` times the multipliers lam gives,
     for each joint, the force (x, y) on its second body and the moment about its second point; `power` is that of
-    the applied forces without a potential.  `gaps` are those of the rigid contacts, labelled by `System.contacts`,
-    and `places` the journal centres (x, y) in their bearings, of `System.journals`.
+    the applied forces without a potential.  `gaps` are those of rigid and compliant contacts, `openings` their rates,
+    labelled by `System.contacts`, and `places` the journal centres (x, y) in their bearings, of `System.journals`.
     """
 
     residual: np.ndarray
@@ -46,6 +47,7 @@ class Equations:
     potential: float
     power: float
     gaps: np.ndarray
+    openings: np.ndarray
     places: np.ndarray
 
     def accelerations(self) -> tuple[np.ndarray, np.ndarray]:
@@ -117,8 +119,10 @@ class System:
         self.rows = rows.labels
         n, m, j = len(q), len(rows.labels), len(self.mechanism.joints)
         kinetic, potential = text.energies(q, v, t)
-        touch = contacts(text.pose(q, t))
+        pose = text.pose(q, t)
+        touch = [*contacts(pose), *contacts(pose, Compliant)]
         self.contacts = [c.label for c in touch]
+        opening = [dot([c.normal.get(name, 0) for name in self.coordinates], v) for c in touch]
         journals = {c.joint: c.place for c in touch if c.place is not None}
         self.journals = list(journals)
         parts = {
@@ -131,6 +135,7 @@ class System:
             "F": (text.forces(q, v, t), (n,)),
             "reactions": (text.reactions(rows, q, t), (3 * j, m)),
             "gaps": ([c.gap for c in touch], (len(touch),)),
+            "openings": (opening, (len(touch),)),
             "places": ([place.parts for place in journals.values()], (len(journals), 2)),
             "energies": ([kinetic, potential, dot(text.applied(q, v, t), v)], (3,)),
         }

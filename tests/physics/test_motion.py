@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from jointplay.model import library, loads
-from jointplay.physics.runge_kutta import dense, hermite
+from jointplay.physics.dense import dense, hermite
 from jointplay.results import audit
 from jointplay.simulation import FixedRungeKutta, RungeKutta, simulate
 from jointplay.statics import equilibria

@@ -69,7 +69,9 @@ def test_contact_that_pulls_at_the_start_is_refused_at_once():
 
 def test_contacts_a_stepper_cannot_compute_are_named():
     mechanism = library.pendulum(1).loosen("J1", clearance=0.01, contact=Rigid(friction=0.1))
-    with pytest.raises(ValueError, match=r"J1\.contact: RungeKutta computes permanent contact only, got a rigid"):
+    with pytest.raises(
+        ValueError, match=r"J1\.contact: RungeKutta computes following and compliant contact, got a rigid"
+    ):
         simulate(mechanism, 1.0, RungeKutta())
 
 

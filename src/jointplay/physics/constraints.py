@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..model.clearances import Rigid
+from ..model.clearances import Following
 from ..model.forces import AngleDrive, PositionDrive, RateDrive, XDrive, YDrive
 from ..model.joints import Gear, Prismatic, Revolute, Rod, Slot, Weld
 from .kinematics import Pose
@@ -34,7 +34,7 @@ def residual(*kinds: type) -> Callable[[Residual], Residual]:
 @residual(Revolute)
 def revolute(pose: Pose, name: str, joint: Revolute) -> dict[str, Any]:
     """The points coincide; in permanent contact with a clearance c they stay c apart (a massless link)."""
-    if name in pose.mechanism.loose(Rigid):
+    if joint.clearance > 0 and not isinstance(joint.contact, Following):
         return {}
     d = pose.between(joint.between)
     if joint.clearance == 0:

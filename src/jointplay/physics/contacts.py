@@ -31,6 +31,7 @@ class Contact:
     normal: Row
     tangential: Row | None
     restitution: str  # address of its number
+    rubbing: Row | None = None  # of the friction force, where it differs: both bodies are rubbed at one place
     direction: Pair | None = None  # of a unit normal force on the joint's second body
     place: Pair | None = None  # journal centre seen from the bearing's centre, in the bearing's frame
 
@@ -80,6 +81,8 @@ def journal(pose: Pose, name: str, joint: Revolute) -> Iterator[Contact]:
     surface = pose.arm(pin) + away * radius
     made = touching(name, name, clearance - distance, -away, (owner(bearing), rim), (owner(pin), surface))
     made.direction = -away if joint.bearing == "first" else away
+    common = pose.arm(pin) + away * (radius + clearance - distance)  # the bearing's surface, seen from the pin's body
+    made.rubbing = velocity((-away).turned(), (owner(pin), common, 1), (owner(bearing), rim, -1))
     made.place = d * pose.turns[owner(bearing)].conjugate()
     yield made
 
@@ -154,12 +157,12 @@ def stops(pose: Pose, name: str, joint: Any) -> Iterator[Contact]:
             yield made
 
 
-def contacts(pose: Pose) -> list[Contact]:
-    """Every contact of the mechanism: of its rigid joints with play, then of its stops."""
+def contacts(pose: Pose, kind: type = Rigid) -> list[Contact]:
+    """Every contact of the mechanism's joints with play of this kind, and among rigid ones those of stops."""
     mechanism = pose.mechanism
     found: list[Contact] = []
-    for name, joint in mechanism.loose(Rigid).items():
+    for name, joint in mechanism.loose(kind).items():
         found += GAPS[type(joint)](pose, name, joint)
-    for name, joint in mechanism.stopped().items():
-        found += stops(pose, name, joint)
+    for name, stopped in mechanism.stopped().items() if kind is Rigid else ():
+        found += stops(pose, name, stopped)
     return found

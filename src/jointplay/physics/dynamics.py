@@ -131,10 +131,14 @@ class Equations:
         """What carries demands on the rows over to the coordinates."""
         return Spread(rows.B, self.masses())
 
-    def accelerations(self, q: list[Any], v: list[Any], t: Any) -> tuple[Rows, list[Any], list[Any], Any]:
-        """The rows, accelerations, multipliers of the rows, and the smallest relative pivot."""
+    def accelerations(
+        self, q: list[Any], v: list[Any], t: Any, more: list[Any]
+    ) -> tuple[Rows, list[Any], list[Any], Any]:
+        """The rows, accelerations, multipliers of the rows, and the smallest relative pivot; `more` are generalised
+        forces beside those of the mechanism."""
         rows = self.rows(q, v, t)
         spread = self.spread(rows)
-        free = [f / m for f, m in zip(self.forces(q, v, t), self.masses(), strict=True)]
+        pushed = [f + x for f, x in zip(self.forces(q, v, t), more, strict=True)]
+        free = [f / m for f, m in zip(pushed, self.masses(), strict=True)]
         change, multipliers = spread([r - dot(row, free) for r, row in zip(rows.rhs, rows.B, strict=True)])
         return rows, [a + b for a, b in zip(free, change, strict=True)], multipliers, spread.pivot

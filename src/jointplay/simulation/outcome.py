@@ -33,6 +33,9 @@ class Outcome:
         return self.kind == "done"
 
 
+MEANINGS = "free impact sliding sticking"
+
+
 class SimulationFailed(RuntimeError):
     """A run that ended early; `outcome` says how, `result` holds what was computed."""
 
@@ -144,6 +147,28 @@ class Journey:
                 times = [self.number(f"{n}.{what}.time") for n in names]
                 found[f"peak_{what}"] = (dimension, values, text)
                 found[f"peak_{what}_time"] = (dimension, times, {"units": "s"})
+        return found
+
+    def contact_signals(self, columns: Mapping[str, np.ndarray], modes: np.ndarray) -> dict[str, Any]:
+        """Gap, slip, forces and mode of every contact, and the journal centres, over time."""
+        labels, journals = self.system.contacts, self.system.journals
+        found: dict[str, Any] = {"contact": ("contact", labels)}
+        for name, end, unit, text in (
+            ("gap", "gap", "m or rad", "gap of the contact"),
+            ("slip", "slip", "m/s", "sliding velocity of the contact"),
+            ("normal_force", "normal", "N", "normal force of the contact"),
+            ("friction_force", "tangential", "N", "tangential force of the contact"),
+        ):
+            table = np.column_stack([columns[f"{label}.{end}"] for label in labels])
+            found[name] = (("time", "contact"), table, {"units": unit, "long_name": text})
+        flags = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": MEANINGS}
+        found["mode"] = (("time", "contact"), modes, {"long_name": "mode of the contact", **flags})
+        if journals:
+            found["journal"] = ("journal", journals)
+            for axis in "xy":
+                table = np.column_stack([columns[f"{joint}.place.{axis}"] for joint in journals])
+                said = {"units": "m", "long_name": f"journal centre in its bearing, {axis} of the bearing's body"}
+                found[f"place_{axis}"] = (("time", "journal"), table, said)
         return found
 
     def dataset(self, outcome: Outcome) -> Dataset:

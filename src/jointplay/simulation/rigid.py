@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import statics
 from ..engine.program import trace
-from ..model.clearances import Following, Rigid
+from ..model.clearances import Compliant, Following, Rigid
 from ..model.parts import ModelError, Problem
 from ..physics import moreau
 from ..run import Run
@@ -19,7 +19,6 @@ from .outcome import Journey
 from .steppers import MoreauJean
 
 MODES = np.array([0, 2, 2, 3, 1], np.int8)  # by the mode in the text
-MEANINGS = "free impact sliding sticking"
 CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
 
@@ -29,9 +28,11 @@ class RigidJourney(Journey):
 
     def __init__(self, system: System, stepper: MoreauJean, until: float, every: float, reclose: bool = False) -> None:
         super().__init__(system, stepper, until, every)
-        for joint in system.mechanism.loose(Following):
-            text = "MoreauJean computes rigid contact, got a following one; use RungeKutta, or contact: {kind: rigid}"
-            raise ModelError(Problem(("joints", joint, "contact"), text))
+        for kind in (Following, Compliant):
+            for joint in system.mechanism.loose(kind):
+                got = f"got a {kind.__name__.lower()} one"
+                text = f"MoreauJean computes rigid contact, {got}; use RungeKutta, or make all contacts rigid"
+                raise ModelError(Problem(("joints", joint, "contact"), text))
         self.h = stepper.step
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
         self.q, self.v = statics.start(system, reclose)
@@ -129,24 +130,8 @@ class RigidJourney(Journey):
             found[f"{name}_loss"] = ("time", columns[f"{name}.loss"], {"units": "J", "long_name": text})
         if not labels:
             return found
-        found["contact"] = ("contact", labels)
-        for name, end, unit, text in (
-            ("gap", "gap", "m or rad", "gap of the contact"),
-            ("slip", "slip", "m/s", "sliding velocity of the contact"),
-            ("normal_force", "normal", "N", "normal force: impulse of a step over its length"),
-            ("friction_force", "tangential", "N", "tangential force: impulse of a step over its length"),
-        ):
-            table = np.column_stack([columns[f"{label}.{end}"] for label in labels])
-            found[name] = (("time", "contact"), table, {"units": unit, "long_name": text})
-        modes = np.column_stack([columns[f"{label}.mode"] for label in labels]).astype(int)
-        flags = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": MEANINGS}
-        found["mode"] = (("time", "contact"), MODES[modes], {"long_name": "mode of the contact", **flags})
-        if self.system.journals:
-            found["journal"] = ("journal", self.system.journals)
-            for axis in "xy":
-                table = np.column_stack([columns[f"{joint}.place.{axis}"] for joint in self.system.journals])
-                said = {"units": "m", "long_name": f"journal centre in its bearing, {axis} of the bearing's body"}
-                found[f"place_{axis}"] = (("time", "journal"), table, said)
+        modes = MODES[np.column_stack([columns[f"{label}.mode"] for label in labels]).astype(int)]
+        found |= self.contact_signals(columns, modes)
         return found | self.statistics() | self.impacts()
 
     def statistics(self) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from .. import statics
 from ..engine.program import trace
 from ..model.clearances import Following, Rigid
 from ..model.parts import ModelError, Problem
-from ..physics import runge_kutta
+from ..physics import permanent, runge_kutta
+from ..physics.compliance import LANDED, SLOWEST, Compliance, law_states
+from ..physics.motion import initial
 from ..run import Run
 from ..system import System
 from .outcome import Journey, Outcome
@@ -25,7 +27,9 @@ class SmoothJourney(Journey):
         super().__init__(system, stepper, until, every)
         mechanism, name = system.mechanism, type(stepper).__name__
         for joint in mechanism.loose(Rigid):
-            text = f"{name} computes permanent contact only, got a rigid one; use MoreauJean, or make it following"
+            text = (
+                f"{name} computes following and compliant contact, got a rigid one; use MoreauJean"
+            )
             raise ModelError(Problem(("joints", joint, "contact"), text))
         for joint in mechanism.stopped():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
@@ -36,6 +40,11 @@ class SmoothJourney(Journey):
         a, multipliers = here.accelerations()
         power = float(here.power + multipliers @ here.speed)
         self.pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in self.following}
+        # a compliant contact that is closed at the start is taken as just begun
+        began = [(1.0, max(-rate, SLOWEST)) if gap <= LANDED else (0.0, 1.0)
+                 for gap, rate in zip(here.gaps, here.openings, strict=True)]  # fmt: skip
+        self.labels = system.contacts
+        laws = law_states(mechanism, self.labels)
         fixed = isinstance(stepper, FixedRungeKutta)
         numbers: dict[str, Any] = {"until": until, "interval": every, "energy": here.kinetic + here.potential}
         if isinstance(stepper, FixedRungeKutta):
@@ -44,8 +53,12 @@ class SmoothJourney(Journey):
             numbers["max_step"] = until / 100 if stepper.max_step is None else stepper.max_step
             numbers |= {"rtol": stepper.rtol, "atol": stepper.atol}
             h = min(1e-3, numbers["max_step"])
-        state = runge_kutta.initial(system.coordinates, q, v, a, h, power, self.pushes)
-        program = runge_kutta.stepper(system.equations(self.freedom.redundant), fixed)
+        begin = dict(zip(self.labels, began, strict=True))
+        state = initial(system.coordinates, (q, v, a), h, power, self.pushes, begin, laws)
+        labels = self.labels
+        program = runge_kutta.stepper(
+            system.equations(self.freedom.redundant), list(state), lambda text: Compliance(text, labels), fixed
+        )
         given = system.parameters | {f"stepper.{name}": float(x) for name, x in numbers.items()}
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
         self.begin(here.reactions @ multipliers, multipliers, here.kinetic)
@@ -73,7 +86,7 @@ class SmoothJourney(Journey):
         return int(self.run["steps.taken"][0])
 
     def refused(self) -> Outcome | None:
-        pulling = [j for j, push in self.pushes.items() if push < 0 and runge_kutta.stops(self.following[j])]
+        pulling = [j for j, push in self.pushes.items() if push < 0 and permanent.stops(self.following[j])]
         if not pulling:
             return None
         text = (
@@ -117,4 +130,25 @@ class SmoothJourney(Journey):
             text = {"units": "rad", "long_name": "direction from the bearing's centre to the journal's"}
             found["loss_angle"] = ("loss", losses["angle"], text)
             found["loss_angle_in_bearing"] = ("loss", losses["in_bearing"], {"units": "rad"})
+        return found | (self.contacts() if self.labels else {})
+
+    def contacts(self) -> dict[str, Any]:
+        """Signals of compliant contacts, the list of those that ended, and the largest of their forces and depths."""
+        columns, labels = self.columns(), self.labels
+        closed = np.column_stack([columns[f"{label}.closed"] for label in labels]) > 0.5
+        found = self.contact_signals(columns, np.where(closed, 2, 0).astype(np.int8))
+        for name, text in (("normal", "normal forces"), ("friction", "friction")):
+            said = {"units": "J", "long_name": f"work of the contacts' {text} on the bodies"}
+            found[f"contact_{name}_work"] = ("time", columns[f"contact.{name}.work"], said)
+        for what, unit, text in (("normal", "N", "normal force"), ("depth", "m or rad", "depth")):
+            most = [max(0.0, self.number(f"{label}.{what}")) for label in labels]
+            found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": f"largest {text} over all steps"})
+        rows = self.run.rows("contacts")
+        units = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
+        for name, unit in units.items():
+            found[f"impact_{name}"] = ("impact", rows[name], {"units": unit})
+        found["impact_contact"] = ("impact", np.array(labels)[rows["contact"].astype(int)])
+        count = [int((rows["contact"] == i).sum()) for i in range(len(labels))]
+        found["impacts"] = ("contact", count, {"long_name": "contacts that began and ended"})
+        found["share_free"] = ("contact", 1 - closed.mean(axis=0), {"units": "1", "long_name": "share of samples free"})
         return found

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..model.clearances import Rigid
+from ..model.clearances import Compliant, Rigid
 from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -45,7 +45,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     ['stable', 'unstable']
     """
     system = as_system(mechanism)
-    for joint in system.mechanism.loose(Rigid):
+    for joint in (*system.mechanism.loose(Rigid), *system.mechanism.loose(Compliant)):
         text = "rests nowhere in particular while its contact is open; make it following, or close it (statics.twin)"
         raise ModelError(Problem(("joints", joint, "contact"), text))
     search = _Search(system, t)

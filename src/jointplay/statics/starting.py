@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.clearances import Rigid
+from ..model.clearances import Compliant, Rigid
 from ..model.joints import Gear
 from ..model.mechanism import Mechanism
 from ..system import System
@@ -14,27 +14,25 @@ SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to th
 
 
 def twin(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its rigid joints closed: the ideal one beside which play is judged.
+    """The mechanism with its rigid and compliant joints closed: the ideal one beside which play is judged.
 
     >>> from jointplay.model import library
     >>> twin(library.crank_rocker_2016(clearance2=1e-3)).value("J2.clearance")
     0.0
     """
-    plays = {
-        f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0
-        for name, joint in mechanism.loose(Rigid).items()
-    }
+    loose = {**mechanism.loose(Rigid), **mechanism.loose(Compliant)}
+    plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
     return mechanism.with_(plays) if plays else mechanism
 
 
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
-    energy; rigid joints with play in the middle of it, unless the start values say otherwise.
+    energy; joints with rigid or compliant play in the middle of it, unless the start values say otherwise.
 
     reclose: take only as many start values as the ideal mechanism has degrees of freedom.
     """
     mechanism = system.mechanism
-    if not mechanism.loose(Rigid):
+    if not (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
         return launch(system)
     try:
         q, v = launch(System(twin(mechanism)))

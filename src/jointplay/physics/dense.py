@@ -1,0 +1,25 @@
+"""Inside a step: polynomials through the values and rates at its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def dense(u: Any, h: Any, first: Sequence[Any], last: Sequence[Any]) -> tuple[Any, Any]:
+    """Value and rate of the quintic through value, rate and acceleration at both ends; u from 0 to 1."""
+    (x0, v0, a0), (x1, v1, a1) = first, last
+    v0, v1, a0, a1 = v0 * h, v1 * h, a0 * h * h, a1 * h * h
+    rise = x1 - x0 - v0 - 0.5 * a0
+    turn, bend = v1 - v0 - a0, a1 - a0
+    c3, c4, c5 = 10 * rise - 4 * turn + 0.5 * bend, -15 * rise + 7 * turn - bend, 6 * rise - 3 * turn + 0.5 * bend
+    value = x0 + u * (v0 + u * (0.5 * a0 + u * (c3 + u * (c4 + u * c5))))
+    rate = (v0 + u * (a0 + u * (3 * c3 + u * (4 * c4 + u * 5 * c5)))) / h
+    return value, rate
+
+
+def hermite(u: Any, h: Any, first: Sequence[Any], last: Sequence[Any]) -> Any:
+    """Value of the cubic through value and rate at both ends; u from 0 to 1."""
+    (x0, v0), (x1, v1) = first, last
+    rise, v0, v1 = x1 - x0, v0 * h, v1 * h
+    return x0 + u * (v0 + u * (3 * rise - 2 * v0 - v1 + u * (v0 + v1 - 2 * rise)))

@@ -1,0 +1,217 @@
+"""The parts of a Runge-Kutta step that are needed many times: equations of motion, projection, records, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..engine.text import emit, subroutine
+from ..engine.values import sqrt
+from ..model.clearances import Following
+from ..model.mechanism import owner
+from ..numerics.choice import maximum
+from ..numerics.linalg import dot, is_zero
+from ..numerics.signals import peak
+from .compliance import Compliance
+from .dense import dense, hermite
+from .dynamics import Equations
+
+WORK = "work"
+CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
+PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
+
+
+class Found(NamedTuple):
+    """What the equations of motion give at a state."""
+
+    accelerations: list[Any]
+    rates: list[Any]  # of the states of laws
+    pivot: Any
+    powers: list[Any]  # of applied forces and drives (W), then of normal and friction forces of contacts
+    multipliers: list[Any]
+    reactions: list[Any]  # force x, force y, moment of each joint
+    touches: list[list[Any]]  # PER_CONTACT of each contact
+
+
+class Parts:
+    """The parts of a step: traced once, called often."""
+
+    def __init__(self, equations: Equations, compliance: Compliance) -> None:
+        self.equations, self.names, self.n = equations, equations.coordinates, len(equations.coordinates)
+        self.joints, self.drives = list(equations.mechanism.joints), equations.mechanism.drives
+        self.compliance = compliance
+        self.rows: list[str] = []
+        self.following = equations.mechanism.loose(Following)
+        self.integrals = [WORK, *(CONTACT_WORK if compliance.labels else ())]
+        self.accelerate, self.closing = subroutine(self._accelerate), subroutine(self._closing)
+
+    def vector(self, state: Mapping[str, Any]) -> list[Any]:
+        """Coordinates, rates and states of laws as the vector that is integrated."""
+        return [*(state[name + end] for end in ("", ".rate") for name in self.names), *self.laws(state)]
+
+    def laws(self, state: Mapping[str, Any], end: str = "") -> list[Any]:
+        """The states of laws."""
+        return [state[name + end] for name in self.compliance.rates]
+
+    def flags(self, state: Mapping[str, Any], end: str = "") -> list[Any]:
+        """Whether each contact is closed (1 or 0), and its approach speed."""
+        parts = (f"closed{end}", f"approach{end}")
+        return [state[f"{label}.{part}"] for label in self.compliance.labels for part in parts]
+
+    def _accelerate(self, t: Any, *numbers: Any) -> list[Any]:
+        n, k = self.n, len(self.compliance.rates)
+        q, v, z = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + k])
+        touches = self.compliance.touches(self.equations.pose(q, t), v, numbers[2 * n + k :], z)
+        pushed = self.compliance.forces(touches)
+        rows, a, multipliers, pivot = self.equations.accelerations(q, v, t, pushed)
+        self.rows = rows.labels
+        powers = [dot(self.equations.applied(q, v, t), v) + dot(multipliers, rows.speed)]
+        if touches:
+            bumping = sum((touch.normal * touch.opening for touch in touches), start=0)
+            powers += [bumping, dot(pushed, v) - bumping]
+        reactions = [dot(line, multipliers) for line in self.equations.reactions(rows, q, t)]
+        for touch in touches:
+            if touch.contact.direction is not None:
+                at = 3 * self.joints.index(touch.contact.joint)
+                along = touch.contact.direction
+                force = along * touch.normal + along.turned() * touch.tangential
+                reactions[at], reactions[at + 1] = reactions[at] + force.x, reactions[at + 1] + force.y
+        slopes = [rate for touch in touches for rate in touch.rates]
+        each = [x for touch in touches for x in (getattr(touch, part) for part in PER_CONTACT)]
+        return [*a, *slopes, pivot, *powers, *multipliers, *reactions, *each]
+
+    def at(self, t: Any, y: Sequence[Any], flags: Sequence[Any]) -> Found:
+        """The equations of motion at time t and a vector of the state, with contacts closed as flagged."""
+        numbers = iter(self.accelerate(t, *y, *flags))
+
+        def take(count: int) -> list[Any]:
+            return [next(numbers) for _ in range(count)]
+
+        a, z, [pivot], powers = take(self.n), take(len(self.compliance.rates)), take(1), take(len(self.integrals))
+        multipliers, reactions = take(len(self.rows)), take(3 * len(self.joints))
+        touches = [take(len(PER_CONTACT)) for _ in self.compliance.labels]
+        return Found(a, z, pivot, powers, multipliers, reactions, touches)
+
+    def slopes(self, y: Sequence[Any], found: Found) -> list[Any]:
+        """The time derivative of the vector."""
+        return [*y[self.n : 2 * self.n], *found.accelerations, *found.rates]
+
+    def _closing(self, t: Any, *y: Any) -> list[Any]:
+        q, v = list(y[: self.n]), list(y[self.n :])
+        rows = self.equations.rows(q, v, t)
+        lacking = [w - dot(row, v) for w, row in zip(rows.speed, rows.B, strict=True)]
+        spread = self.equations.spread(rows)
+        (shift, _), (kick, _) = spread([-x for x in rows.residual]), spread(lacking)
+        gap: Any = 0.0
+        for x in rows.residual:
+            gap = maximum(gap, abs(x))
+        return [*shift, *kick, gap]
+
+    def project(self, t: Any, y: list[Any]) -> tuple[list[Any], Any]:
+        """The vector y moved onto the constraints by least change in the mass metric, and what is left open."""
+        n, rest = self.n, y[2 * self.n :]
+        for _ in range(2):
+            change = self.closing(t, *y[: 2 * n])
+            y = [*(x + d for x, d in zip(y[:n], change[:n], strict=True)), *y[n : 2 * n]]
+        change = self.closing(t, *y)
+        return [*y[:n], *(x + d for x, d in zip(y[n:], change[n : 2 * n], strict=True)), *rest], change[-1]
+
+    def pushes(self, found: Found) -> dict[str, Any]:
+        """The normal force of each joint in permanent contact; below 0 it would have to pull."""
+        return {f"{j}.normal": -found.multipliers[self.rows.index(f"{j}.distance")] for j in self.following}
+
+    def state(self, y: Sequence[Any], found: Found) -> dict[str, Any]:
+        """Coordinates, rates, accelerations and states of laws by name."""
+        n = self.n
+        parts = (("", y[:n]), (".rate", y[n : 2 * n]), (".acceleration", found.accelerations))
+        named = {name + end: x for end, values in parts for name, x in zip(self.names, values, strict=True)}
+        for name, x, rate in zip(self.compliance.rates, y[2 * n :], found.rates, strict=True):
+            named |= {name: x, f"{name}.rate": rate}
+        return named | {f"{name}.rate": x for name, x in zip(self.integrals, found.powers, strict=True)}
+
+    def segment(self, now: Mapping[str, Any]) -> dict[str, Any]:
+        """The beginning of a step, kept until its samples are written."""
+        kept = {}
+        for name in self.names:
+            for part, end in (("x0", ""), ("v0", ".rate"), ("a0", ".acceleration")):
+                kept[f"{name}.{part}"] = now[name + end]
+        for name in (*self.compliance.rates, *self.integrals):
+            kept |= {f"{name}.x0": now[name], f"{name}.v0": now[f"{name}.rate"]}
+        for label in self.compliance.labels:
+            kept |= {f"{label}.closed0": now[f"{label}.closed"], f"{label}.approach0": now[f"{label}.approach"]}
+        return kept
+
+    def within(self, new: Mapping[str, Any], u: Any) -> list[Any]:
+        """The vector inside the last step, u from 0 to 1."""
+        both = []
+        for name in self.names:
+            first = [new[f"{name}.{part}"] for part in ("x0", "v0", "a0")]
+            both.append(dense(u, new["h0"], first, [new[name + end] for end in ("", ".rate", ".acceleration")]))
+        laws = [self.between(new, u, name) for name in self.compliance.rates]
+        return [*(x for x, _ in both), *(rate for _, rate in both), *laws]
+
+    def between(self, new: Mapping[str, Any], u: Any, name: str) -> Any:
+        """An integral or a law's state inside the last step."""
+        return hermite(u, new["h0"], (new[f"{name}.x0"], new[f"{name}.v0"]), (new[name], new[f"{name}.rate"]))
+
+    def record(self, found: Found, y: list[Any], t: Any, energy: Any) -> None:
+        """Keep the largest forces and errors of all steps; `energy` is what kinetic and potential should sum to."""
+        kinetic, potential = self.equations.energies(y[: self.n], y[self.n : 2 * self.n], t)
+        peak("kinetic", kinetic, t)
+        peak("imbalance", abs(kinetic + potential - energy), t)
+        for i, joint in enumerate(self.joints):
+            x, y_, moment = found.reactions[3 * i : 3 * i + 3]
+            peak(f"{joint}.force", sqrt(x * x + y_ * y_), t)
+            if not is_zero(moment):
+                peak(f"{joint}.moment", abs(moment), t)
+        for row, x in zip(self.rows, found.multipliers, strict=True):
+            if owner(row) in self.drives:
+                peak(f"{owner(row)}.effort", abs(x), t)
+        for name, push in self.pushes(found).items():
+            peak(f"{name}.most", push, t)
+            peak(f"{name}.least", -push, t)
+        for label, (normal, _, gap, _, _) in zip(self.compliance.labels, found.touches, strict=True):
+            peak(f"{label}.normal", normal, t)
+            peak(f"{label}.depth", -gap, t)
+
+    def write(self, new: Mapping[str, Any], time: Any) -> None:
+        """Write the sample at a time inside the last step."""
+        u = (time - new["t0"]) / new["h0"]
+        y = self.within(new, u)
+        found = self.at(time, y, self.flags(new, "0"))
+        kinetic, potential = self.equations.energies(y[: self.n], y[self.n : 2 * self.n], time)
+        ends = [f"{joint}.{part}" for joint in self.joints for part in ("force.x", "force.y", "moment")]
+        columns = {k: x for k, x in self.state(y, found).items() if k.removesuffix(".rate") not in self.integrals}
+        columns |= dict(zip(ends, found.reactions, strict=True))
+        columns |= {f"{row}.multiplier": x for row, x in zip(self.rows, found.multipliers, strict=True)}
+        columns |= {name: self.between(new, u, name) for name in self.integrals}
+        for label, touch in zip(self.compliance.labels, found.touches, strict=True):
+            columns |= {f"{label}.{part}": x for part, x in zip(PER_CONTACT, touch, strict=True)}
+            columns[f"{label}.closed"] = new[f"{label}.closed0"]
+        columns |= self.compliance.places(self.equations.pose(y[: self.n], time))
+        emit("samples", time=time, **columns, kinetic=kinetic, potential=potential)
+
+
+def initial(
+    names: Sequence[str],
+    start: Sequence[Any],
+    h: float,
+    power: float,
+    pushes: Mapping[str, float],
+    contacts: Mapping[str, tuple[float, float]],
+    laws: Mapping[str, float],
+) -> dict[str, float]:
+    """The state of the text at time 0: coordinates, rates and accelerations of `start`; normal forces of joints in
+    permanent contact; closed (1 or 0) and approach speed of compliant contacts; states of laws."""
+    state = {"t": 0.0, "h": h, "t0": 0.0, "h0": 1.0}
+    for name, rate in {WORK: power, **(dict.fromkeys(CONTACT_WORK, 0.0) if contacts else {})}.items():
+        state |= {name: 0.0, f"{name}.rate": rate, f"{name}.x0": 0.0, f"{name}.v0": rate}
+    for name, *values in zip(names, *start, strict=True):
+        for end, x in zip(("", ".rate", ".acceleration", ".x0", ".v0", ".a0"), values * 2, strict=True):
+            state[name + end] = float(x)
+    for name, x in laws.items():
+        state |= {name: x, f"{name}.rate": 0.0, f"{name}.x0": x, f"{name}.v0": 0.0}
+    for label, (closed, approach) in contacts.items():
+        state |= {f"{label}.closed": closed, f"{label}.approach": approach}
+        state |= {f"{label}.closed0": closed, f"{label}.approach0": approach}
+    return state | {f"{joint}.normal": push for joint, push in pushes.items()}
