@@ -8,13 +8,14 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .bodies import Body, Ground, bar
-from .clearances import Rigid
+from .clearances import Compliant, Rigid
 from .forces import AngleDrive, Motor, XDrive, YDrive
 from .joints import Prismatic, Revolute, Slot
 from .mechanism import Mechanism
-from .motions import constant_speed, sine
+from .motions import Kinds, constant, constant_speed, sine
 
 
 def meet(a: complex, reach_a: float, b: complex, reach_b: float, side: int) -> complex:
@@ -291,19 +292,36 @@ def grigore_figure_6(clearance: float = 1e-3, angle: float = math.pi / 3) -> Mec
     )
 
 
+WU_2017_START = (math.radians(110), math.radians(60))  # rad: alpha and beta at time 0
+WU_2017_SPEEDS = tuple((math.radians(w), math.radians(50)) for w in (30, 40, 50, 60, 70))  # rad/s: Table 3
+
+
+def wu_2017_contact() -> Compliant:
+    """The contact of Wu, Marghitu, Zhao 2017, Table 2: IMPACT of ADAMS with 1e5 N/mm^1.5 (printed N/mm), 58 N s/mm.
+
+    Its friction is regularised at rest, where equation (6) jumps; v_s and v_d (100 and 1000 mm/s) are assumed.
+    """
+    rough = {"law": "modified_coulomb", "static_friction": 0.3, "friction": 0.1, "v_s": 0.1, "v_d": 1.0}
+    return Compliant.from_adams(1e5, 1.5, 58.0, 0.1, friction=rough)
+
+
 def wu_2017(
-    speeds: tuple[float, float] = (math.radians(30), math.radians(50)),
+    speeds: tuple[float, float] = WU_2017_SPEEDS[0],
     base: float = 0.15,
     clearance: float = 0.0,
-    contact: Rigid | None = None,
+    contact: Rigid | Compliant | None = None,
+    angles: tuple[Kinds, Kinds] | None = None,
 ) -> Mechanism:
     """Two driven links, a bar and a slider on it: Wu, Marghitu, Zhao 2017.
 
-    speeds (rad/s) of links 1 and 2; base: AC (m), which the paper does not give.  Inertias as printed.  A clearance
-    (m, half of the play across) opens the prismatic pair P: the slider's bore of 60 mm on the bar of 8 mm radius
-    (assumed), with rigid contact, without friction unless said otherwise.
+    speeds (rad/s) of links 1 and 2, those of Table 3 in `WU_2017_SPEEDS`, or in their place motions of their angles
+    (rad; `papers.wu2017.variable` has those of equation 7); base: AC (m), which the paper does not give.  Inertias as
+    printed.  A clearance (m, half of the play across) opens the prismatic pair P: the slider's bore of 60 mm on the
+    bar of 8 mm radius (assumed), with the contact, rigid and without friction unless given (`wu_2017_contact` is the
+    paper's).
     """
-    alpha, beta = math.radians(110), math.radians(60)
+    drives = angles or tuple(constant_speed(w, first) for w, first in zip(speeds, WU_2017_START, strict=True))
+    alpha, beta = (float(motion(0.0)) for motion in drives)
     b, d = 0.25 * cmath.exp(1j * alpha), base + 0.32 * cmath.exp(1j * beta)
     turn = _angle(b, d)
     return Mechanism(
@@ -331,10 +349,7 @@ def wu_2017(
                 contact=contact or Rigid(),
             ),
         },
-        drives={
-            "alpha": AngleDrive(of="link1", motion=constant_speed(speeds[0], alpha)),
-            "beta": AngleDrive(of="link2", motion=constant_speed(speeds[1], beta)),
-        },
+        drives={"alpha": AngleDrive(of="link1", motion=drives[0]), "beta": AngleDrive(of="link2", motion=drives[1])},
         start={"link1": alpha, "link2": beta, "link3": turn, "slider": turn, "slider.x": d.real, "slider.y": d.imag},
     )
 
@@ -352,21 +367,71 @@ def coelho_five_bar(balanced: bool = True) -> Mechanism:
     return _five_bar((inner, outer, outer, inner), 0.2, (0.0, 0.02), (1, -1), name, source)
 
 
-def spacecraft_2026(amplitudes: tuple[float, float] = (0.1, -0.05), period: float = 5.0) -> Mechanism:
-    """Two arms of two bars on a floating base, no gravity: the dual manipulator of Aerospace 2026, ideal joints.
+class SpacecraftData(NamedTuple):
+    """What the tables of Aerospace 2026 would say: an assumed set of data."""
 
-    The motors turn joints 1 and 2 with amplitude sin(2 pi t/period) (N m, s), joints 3 and 4 mirrored.  The paper's
-    tables are missing: this is the project's assumed reference set A.
+    torques: tuple[float, float]  # N m: amplitudes of joints 1 and 2; joints 3 and 4 are mirrored
+    duration: float  # s: of the manoeuvre
+    waves: float  # periods of the sine in it; 0: the torques are constant
+    base_inertia: float  # kg m^2, of the base of 200 kg
+    inner_mass: float = 1.0  # kg, of arms 1 and 3
+
+
+# All assumed: Tables 1 and 2 of the paper are missing from its text.
+SPACECRAFT_2026_DATA = {
+    "A": SpacecraftData((0.1, -0.05), 5.0, 1.0, base_inertia=40.0),
+    "B": SpacecraftData((0.04571, -0.03453), 5.9215, 0.0, base_inertia=33.33),
+    "C": SpacecraftData((0.06360, -0.03483), 13.5499, 1.0, base_inertia=33.33, inner_mass=1.1046),
+    "D": SpacecraftData((0.05088, -0.03593), 8.7225, 0.5, base_inertia=33.33),
+}
+# Loose joints and clearance (m) of the paper's cases, from its prose; 0 has ideal joints.
+SPACECRAFT_2026_CASES: dict[int, tuple[tuple[str, ...], float]] = {
+    0: ((), 0.0),
+    1: (("J2",), 0.5e-3),
+    2: (("J1",), 0.5e-3),
+    3: (("J2", "J4"), 0.5e-3),
+    4: (("J2", "J4"), 0.25e-3),
+    5: (("J2", "J4"), 1e-3),
+}
+
+
+def spacecraft_2026_contact(clearance: float, friction: bool = True) -> Compliant:
+    """The contact of Aerospace 2026 for a clearance (m), its numbers assumed: journals of 10 mm radius in steel
+    (207 GPa, 0.3), Lankarani and Nikravesh with 0.9, the modified friction of Coulomb or none."""
+    from ..laws.materials import contact_modulus, hertz_stiffness
+
+    stiffness = hertz_stiffness(contact_modulus(207e9, 0.3), 0.01, clearance)
+    rough = {"law": "modified_coulomb", "static_friction": 0.15, "friction": 0.1, "v_s": 1e-3, "v_d": 1e-2}
+    normal = {"law": "lankarani_nikravesh", "stiffness": stiffness, "restitution": 0.9}
+    return Compliant(normal=normal, friction=rough if friction else None)
+
+
+def spacecraft_2026(data: str = "A", case: int = 0, clearance: float | None = None, friction: bool = True) -> Mechanism:
+    """Two arms of two bars on a floating base, no gravity: the dual manipulator of Aerospace 2026.
+
+    data: A, B, C or D of `SPACECRAFT_2026_DATA`, all assumed because the paper's tables are missing; case: 0 (ideal
+    joints) to 5, the loose joints of `SPACECRAFT_2026_CASES`; clearance (m) in place of the case's; friction: whether
+    the contacts have it.  The motors turn joints 1 and 2, joints 3 and 4 mirrored.
     """
-    w, (first, second) = 2 * math.pi / period, amplitudes
+    for name, given, known in (("data", data, SPACECRAFT_2026_DATA), ("case", case, SPACECRAFT_2026_CASES)):
+        if given not in known:
+            raise ValueError(f"spacecraft_2026: {name} must be one of {', '.join(map(str, known))}, got {given!r}")
+    chosen, (loose, play) = SPACECRAFT_2026_DATA[data], SPACECRAFT_2026_CASES[case]
+    play = play if clearance is None else clearance
+    w = 2 * math.pi * chosen.waves / chosen.duration
     r, eighth = math.sqrt(0.5), math.pi / 4
-    return Mechanism(
+
+    def motor(between: tuple[str, str], amplitude: float) -> Motor:
+        return Motor(between=between, torque=sine(amplitude, w) if w else constant(amplitude))
+
+    first, second = chosen.torques
+    ideal = Mechanism(
         name="spacecraft",
         source="Motion Accuracy and Dynamic Responses of Dual-Manipulator ..., Aerospace (2026); data assumed",
         gravity=(0.0, 0.0),
         bodies={
-            "base": Body(mass=200.0, inertia=40.0, points={"lower": (0.5, -0.5), "upper": (0.5, 0.5)}),
-            **{f"arm{i}": bar(1.0, 1.0) for i in (1, 2, 3, 4)},
+            "base": Body(mass=200.0, inertia=chosen.base_inertia, points={"lower": (0.5, -0.5), "upper": (0.5, 0.5)}),
+            **{f"arm{i}": bar(1.0, chosen.inner_mass if i % 2 else 1.0) for i in (1, 2, 3, 4)},
         },
         joints={
             "J1": Revolute(between=("base.lower", "arm1.start")),
@@ -375,10 +440,10 @@ def spacecraft_2026(amplitudes: tuple[float, float] = (0.1, -0.05), period: floa
             "J4": Revolute(between=("arm3.end", "arm4.start")),
         },
         forces={
-            "motor1": Motor(between=("base", "arm1"), torque=sine(first, w)),
-            "motor2": Motor(between=("arm1", "arm2"), torque=sine(second, w)),
-            "motor3": Motor(between=("base", "arm3"), torque=sine(-first, w)),
-            "motor4": Motor(between=("arm3", "arm4"), torque=sine(-second, w)),
+            "motor1": motor(("base", "arm1"), first),
+            "motor2": motor(("arm1", "arm2"), second),
+            "motor3": motor(("base", "arm3"), -first),
+            "motor4": motor(("arm3", "arm4"), -second),
         },
         start={
             **{"base.x": 0.0, "base.y": 0.0, "base": 0.0},
@@ -386,6 +451,10 @@ def spacecraft_2026(amplitudes: tuple[float, float] = (0.1, -0.05), period: floa
             **{"arm1.x": 0.5 + r / 2, "arm1.y": -0.5 - r / 2, "arm3.x": 0.5 + r / 2, "arm3.y": 0.5 + r / 2},
         },
     )
+    for joint in loose:
+        contact = spacecraft_2026_contact(play, friction)
+        ideal = ideal.loosen(joint, play, bearing="first", contact=contact, journal_radius=0.01)
+    return ideal
 
 
 MECHANISMS = {
