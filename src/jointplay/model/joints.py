@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
+from .choices import Chosen, LawChoice
 from .clearances import (
     FIT,
     SIZES,
@@ -91,7 +92,8 @@ class Revolute(_Sized):
     A clearance > 0 (m, radial) opens the joint: `bearing` says which body carries the bearing, `contact` how the
     journal behaves in it, and friction acts at `journal_radius` (m).  Instead of the clearance there may be
     journal_radius and bearing_radius, journal_diameter and bearing_diameter, or a `fit` with `at`: min, mean or max.
-    Stops `lower` and `upper` (rad) bound the angle.  `length` (m) is that of the bearing along its axis, where a
+    Stops `lower` and `upper` (rad) bound the angle.  `pin_friction` is a friction law of the ideal joint, acting at the
+    journal_radius under the joint's reaction.  `length` (m) is that of the bearing along its axis, where a
     compliant contact needs it.
     """
 
@@ -105,12 +107,22 @@ class Revolute(_Sized):
     bearing: Literal["first", "second"] = "first"
     length: Annotated[float, Quantity(LENGTH, above=0)] | None = None
     contact: Contact = Following()
+    pin_friction: Annotated[LawChoice, Chosen("friction")] | None = None
     lower: _Angle | None = None
     upper: _Angle | None = None
     stop_restitution: _Share = 0.0
 
     _stops = model_validator(mode="after")(_apart)
     _laws = model_validator(mode="after")(_suited)
+
+    @model_validator(mode="after")
+    def _rough_pin(self) -> Revolute:
+        if self.pin_friction is not None:
+            if self.pin_friction.law.rates or self.pin_friction.law.memory:
+                refuse(f"law {self.pin_friction.law.name!r} has states of its own; choose one without", "pin_friction")
+            if self.journal_radius == 0:
+                refuse("is missing; friction in the pin needs one > 0", "journal_radius")
+        return self
 
 
 class Prismatic(_Sized):

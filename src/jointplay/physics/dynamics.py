@@ -133,12 +133,12 @@ class Equations:
 
     def accelerations(
         self, q: list[Any], v: list[Any], t: Any, more: list[Any]
-    ) -> tuple[Rows, list[Any], list[Any], Any]:
-        """The rows, accelerations, multipliers of the rows, and the smallest relative pivot; `more` are generalised
-        forces beside those of the mechanism."""
+    ) -> tuple[Rows, Spread, list[Any], list[Any]]:
+        """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
+        those of the mechanism."""
         rows = self.rows(q, v, t)
         spread = self.spread(rows)
         pushed = [f + x for f, x in zip(self.forces(q, v, t), more, strict=True)]
         free = [f / m for f, m in zip(pushed, self.masses(), strict=True)]
         change, multipliers = spread([r - dot(row, free) for r, row in zip(rows.rhs, rows.B, strict=True)])
-        return rows, [a + b for a, b in zip(free, change, strict=True)], multipliers, spread.pivot
+        return rows, spread, [a + b for a, b in zip(free, change, strict=True)], multipliers

@@ -15,6 +15,7 @@ from ..numerics.signals import peak
 from .compliance import Compliance
 from .dense import dense, hermite
 from .dynamics import Equations
+from .pins import Pins
 
 WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
@@ -27,6 +28,7 @@ class Found(NamedTuple):
     accelerations: list[Any]
     rates: list[Any]  # of the states of laws
     pivot: Any
+    left: Any  # what the friction of pins leaves open (N m)
     powers: list[Any]  # of applied forces and drives (W), then of normal and friction forces of contacts
     multipliers: list[Any]
     reactions: list[Any]  # force x, force y, moment of each joint
@@ -39,7 +41,7 @@ class Parts:
     def __init__(self, equations: Equations, compliance: Compliance) -> None:
         self.equations, self.names, self.n = equations, equations.coordinates, len(equations.coordinates)
         self.joints, self.drives = list(equations.mechanism.joints), equations.mechanism.drives
-        self.compliance = compliance
+        self.compliance, self.pins = compliance, Pins(equations)
         self.rows: list[str] = []
         self.following = equations.mechanism.loose(Following)
         self.integrals = [WORK, *(CONTACT_WORK if compliance.labels else ())]
@@ -63,13 +65,18 @@ class Parts:
         q, v, z = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + k])
         touches = self.compliance.touches(self.equations.pose(q, t), v, numbers[2 * n + k :], z)
         pushed = self.compliance.forces(touches)
-        rows, a, multipliers, pivot = self.equations.accelerations(q, v, t, pushed)
+        rows, spread, a, multipliers = self.equations.accelerations(q, v, t, pushed)
+        a, multipliers, torques, left = self.pins.added(rows, spread, v, a, multipliers)
         self.rows = rows.labels
         powers = [dot(self.equations.applied(q, v, t), v) + dot(multipliers, rows.speed)]
+        for name, torque in torques.items():
+            powers[0] = powers[0] + torque * self.pins.turning(self.pins.rough[name], v)
         if touches:
             bumping = sum((touch.normal * touch.opening for touch in touches), start=0)
             powers += [bumping, dot(pushed, v) - bumping]
         reactions = [dot(line, multipliers) for line in self.equations.reactions(rows, q, t)]
+        for name, torque in torques.items():
+            reactions[3 * self.joints.index(name) + 2] = torque
         for touch in touches:
             if touch.contact.direction is not None:
                 at = 3 * self.joints.index(touch.contact.joint)
@@ -78,7 +85,7 @@ class Parts:
                 reactions[at], reactions[at + 1] = reactions[at] + force.x, reactions[at + 1] + force.y
         slopes = [rate for touch in touches for rate in touch.rates]
         each = [x for touch in touches for x in (getattr(touch, part) for part in PER_CONTACT)]
-        return [*a, *slopes, pivot, *powers, *multipliers, *reactions, *each]
+        return [*a, *slopes, spread.pivot, left, *powers, *multipliers, *reactions, *each]
 
     def at(self, t: Any, y: Sequence[Any], flags: Sequence[Any]) -> Found:
         """The equations of motion at time t and a vector of the state, with contacts closed as flagged."""
@@ -87,10 +94,10 @@ class Parts:
         def take(count: int) -> list[Any]:
             return [next(numbers) for _ in range(count)]
 
-        a, z, [pivot], powers = take(self.n), take(len(self.compliance.rates)), take(1), take(len(self.integrals))
+        a, z, [pivot, left], powers = take(self.n), take(len(self.compliance.rates)), take(2), take(len(self.integrals))
         multipliers, reactions = take(len(self.rows)), take(3 * len(self.joints))
         touches = [take(len(PER_CONTACT)) for _ in self.compliance.labels]
-        return Found(a, z, pivot, powers, multipliers, reactions, touches)
+        return Found(a, z, pivot, left, powers, multipliers, reactions, touches)
 
     def slopes(self, y: Sequence[Any], found: Found) -> list[Any]:
         """The time derivative of the vector."""

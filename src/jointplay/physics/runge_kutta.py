@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
+from ..engine.text import (
+    DONE,
+    SINGULAR_PIVOT,
+    SOLVER_FAILED,
+    STEP_TOO_SMALL,
+    branch,
+    loop,
+    memory,
+    shared_max,
+    stop,
+    whole,
+)
 from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
@@ -29,6 +40,7 @@ STAGES: tuple[tuple[float, ...], ...] = (
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 SAMPLES = 8  # rows written in one step at most; the segment is held until all are out
 PIVOT = 1e-10
+OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 
 
 def stepper(
@@ -46,6 +58,9 @@ def stepper(
         now = {key: s[key] for key in keys}
         taken, late = memory("steps.taken", 0), memory("samples.late", False)
 
+        if parts.pins.rough or parts.compliance.labels:  # the accelerations given at time 0 know nothing of these
+            now |= first_forces(parts, now)
+
         def attempt() -> list[Any]:
             y, flags = parts.vector(now), parts.flags(now)
             slopes = [[now[f"{name}{end}"] for end in (".rate", ".acceleration") for name in parts.names]]
@@ -61,6 +76,8 @@ def stepper(
                 powers.append(found.powers)
                 pivot = where(found.pivot < pivot, found.pivot, pivot)
             stop(pivot < PIVOT, SINGULAR_PIVOT)
+            if parts.pins.rough:
+                stop(found.left > OPEN, SOLVER_FAILED)
 
             def take(following: Any) -> list[Any]:
                 ends, drift = parts.project(after, at)
@@ -119,3 +136,19 @@ def stepper(
         return new
 
     return step
+
+
+def first_forces(parts: Parts, now: dict[str, Any]) -> dict[str, Any]:
+    """The accelerations, rates of laws and powers of the state; computed anew in the first step."""
+    begun = memory("steps.begun", False)
+    ends = [f"{name}.acceleration" for name in parts.names]
+    ends += [f"{name}.rate" for name in (*parts.compliance.rates, *parts.integrals)]
+
+    def compute() -> list[Any]:
+        y = parts.vector(now)
+        named = parts.state(y, parts.at(now["t"], y, parts.flags(now)))
+        return [named[key] for key in ends]
+
+    values = branch(begun.value, lambda: [now[key] for key in ends], compute)
+    begun.value = begun.value | (now["t"] >= 0.0)
+    return dict(zip(ends, values, strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 from .. import statics
 from ..engine.program import trace
 from ..model.clearances import Compliant, Following, Rigid
+from ..model.joints import Revolute
 from ..model.parts import ModelError, Problem
 from ..physics import moreau
 from ..run import Run
@@ -33,6 +34,10 @@ class RigidJourney(Journey):
                 got = f"got a {kind.__name__.lower()} one"
                 text = f"MoreauJean computes rigid contact, {got}; use RungeKutta, or make all contacts rigid"
                 raise ModelError(Problem(("joints", joint, "contact"), text))
+        for name, revolute in system.mechanism.joints.items():
+            if isinstance(revolute, Revolute) and revolute.pin_friction and not revolute.clearance:
+                text = "MoreauJean knows no friction in ideal joints; use RungeKutta, or leave it out"
+                raise ModelError(Problem(("joints", name, "pin_friction"), text))
         self.h = stepper.step
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
         self.q, self.v = statics.start(system, reclose)

@@ -27,9 +27,7 @@ class SmoothJourney(Journey):
         super().__init__(system, stepper, until, every)
         mechanism, name = system.mechanism, type(stepper).__name__
         for joint in mechanism.loose(Rigid):
-            text = (
-                f"{name} computes following and compliant contact, got a rigid one; use MoreauJean"
-            )
+            text = f"{name} computes following and compliant contact, got a rigid one; use MoreauJean"
             raise ModelError(Problem(("joints", joint, "contact"), text))
         for joint in mechanism.stopped():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))

@@ -1,0 +1,70 @@
+"""Friction in ideal revolute joints: a torque that depends on the reaction, which depends on the torque.
+
+A journal of radius R pressed into its bearing by the reaction |lam| rubs with the torque R |lam| m/sqrt(1 + m^2), with m
+the coefficient at the sliding speed R w (the contact point shifts until pressure and friction add up to the reaction).
+The reactions are linear in the torques, so all torques are found together by Newton's method in every evaluation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.values import sqrt
+from ..model.joints import Revolute
+from ..model.mechanism import owner
+from ..numerics.linalg import dot
+from ..numerics.newton import solve
+from .dynamics import Equations, Rows, Spread
+
+ITERATIONS = 6
+TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable
+
+
+class Pins:
+    """The rough pins of a mechanism."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+        joints = equations.mechanism.joints.items()
+        self.rough = {name: j for name, j in joints if isinstance(j, Revolute) and j.pin_friction and not j.clearance}
+
+    def turning(self, joint: Revolute, v: list[Any]) -> Any:
+        """The angular rate of the second body seen from the first."""
+        rates = dict(zip(self.equations.coordinates, v, strict=True))
+        first, second = (rates.get(f"{owner(end)}.angle", 0) for end in joint.between)
+        return second - first
+
+    def added(
+        self, rows: Rows, spread: Spread, v: list[Any], a: list[Any], multipliers: list[Any]
+    ) -> tuple[list[Any], list[Any], dict[str, Any], Any]:
+        """Accelerations and multipliers with friction, the torque on the second body of each rough pin (N m), and what
+        Newton's method leaves open."""
+        if not self.rough:
+            return a, multipliers, {}, 0.0
+        names, numbers = self.equations.coordinates, self.equations.numbers
+        changes, called, grips, places = [], [], [], []
+        for name, joint in self.rough.items():
+            first, second = (f"{owner(end)}.angle" for end in joint.between)
+            unit = [1 if n == second else -1 if n == first else 0 for n in names]
+            free = [x * w for x, w in zip(unit, spread.inverse, strict=True)]
+            back, impulses = spread([-dot(row, free) for row in rows.B])
+            changes.append([x + d for x, d in zip(free, back, strict=True)])
+            called.append(impulses)
+            chosen, radius = joint.pin_friction, numbers(f"{name}.journal_radius")
+            given = {key: numbers(f"{name}.pin_friction.{key}") for key in chosen.law.own} if chosen else {}
+            m, _, _ = chosen.law(radius * self.turning(joint, v), 1.0, **given) if chosen else (0, 0, 0)
+            grips.append(radius * m / sqrt(1 + m * m))
+            places.append([rows.labels.index(f"{name}.{axis}") for axis in "xy"])
+
+        def pressed(i: int, torques: Any) -> Any:
+            parts = [multipliers[k] + sum((t * c[k] for t, c in zip(torques, called, strict=True)), start=0)
+                     for k in places[i]]  # fmt: skip
+            return sqrt(parts[0] * parts[0] + parts[1] * parts[1] + TINY)
+
+        every = range(len(grips))
+        guess = [grips[i] * pressed(i, [0.0] * len(grips)) for i in every]
+        torques, left = solve(lambda *x: [x[i] - grips[i] * pressed(i, x) for i in every], guess, ITERATIONS)
+        for torque, change, impulses in zip(torques, changes, called, strict=True):
+            a = [x + torque * d for x, d in zip(a, change, strict=True)]
+            multipliers = [x + torque * d for x, d in zip(multipliers, impulses, strict=True)]
+        return a, multipliers, dict(zip(self.rough, torques, strict=True)), left
