@@ -169,6 +169,8 @@ def test_a_run_that_ends_early_is_kept_and_explained(here: Path, capsys):
 
 @pytest.mark.parametrize("suffix", ["nc", "csv", "parquet"])
 def test_a_run_that_ends_at_once_writes_what_there_is(suffix: str, here: Path, capsys):
+    swing = Path("swing.yaml").read_text().replace("arm.start]}", "arm.start], contact: {kind: following}}")
+    Path("swing.yaml").write_text(swing)
     above = ("--set", "J1.clearance=1 mm", "--set", "start.arm.x=0.5", "--set", "start.arm.y=1 mm")
     assert main(["run", "swing.yaml", *SHORT, *above, "-o", f"out.{suffix}", "--plot", "out.png"]) == 1
     told = capsys.readouterr()

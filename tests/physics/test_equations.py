@@ -23,7 +23,7 @@ bodies:
   c: {bar: 0.5, mass: 1.5}
 joints:
   J1: {kind: revolute, between: [ground.O, a.start]}
-  J2: {kind: revolute, between: [a.end, b.p], clearance: 2 mm}
+  J2: {kind: revolute, between: [a.end, b.p], clearance: 2 mm, contact: {kind: following}}
   J3: {kind: prismatic, between: [b.r, c.start], axis: [1, 2], angle: 20 deg}
   J4: {kind: slot, between: [c.end, a.end], axis: [0, 1]}
   J5: {kind: rod, between: [ground.P, b.r], length: 0.4}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jointplay import results
-from jointplay.model import Rigid, library, loads
+from jointplay.model import Following, Rigid, library, loads
 from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
 from jointplay.system import System
 from tests.physics.test_statics import PARALLEL
@@ -61,7 +61,7 @@ def test_lost_contact_stops_the_run_or_is_marked():
 
 
 def test_contact_that_pulls_at_the_start_is_refused_at_once():
-    mechanism = library.pendulum(1).loosen("J1", clearance=0.01)
+    mechanism = library.pendulum(1).loosen("J1", clearance=0.01, contact=Following())
     upright = simulate(mechanism, 1.0, start={"bar1": "90 deg", "bar1.x": 0.0, "bar1.y": 0.51}, strict=False)
     assert upright.attrs["outcome"] == "contact lost" and upright.attrs["outcome_time"] == 0.0
     assert "already at the start" in upright.attrs["outcome_text"]
@@ -223,3 +223,59 @@ def test_steppers_and_mechanisms_of_a_wrong_kind_are_named():
         simulate(library.pendulum(1), 1.0, stepper="rk")
     with pytest.raises(ValueError, match="expected a mechanism, got 'pendulum'"):
         simulate("pendulum", 1.0)
+
+
+CHANGE_POINT = """
+name: parallelogram in line
+ground: {points: {A: [0, 0], B: [0.2, 0]}}
+bodies: {a: {bar: 100 mm, mass: 1 kg}, b: {bar: 100 mm, mass: 1 kg}, c: {bar: 200 mm, mass: 1 kg}}
+joints:
+  J1: {kind: revolute, between: [ground.A, a.start]}
+  J2: {kind: revolute, between: [ground.B, b.start]}
+  J3: {kind: revolute, between: [a.end, c.start]}
+  J4: {kind: revolute, between: [b.end, c.end]}
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "drives: {m: {kind: angle, of: a, motion: {kind: constant_speed, speed: 60 rpm, start: 0 deg}}}",
+        "start: {a: 0, a.rate: 5}",
+    ],
+)
+def test_rows_that_are_redundant_only_at_the_start_are_not_dropped(end):
+    """At the change point one row follows from the others; without it the joint would come apart."""
+    run = simulate(loads(CHANGE_POINT % end), 1.0, strict=False)
+    assert run.attrs["outcome"] == "near singular" and run.attrs["outcome_time"] == 0.0
+    assert "J4.x depend on other rows there, but not beside it" in run.attrs["outcome_text"]
+    assert json.loads(run.attrs["redundant"]) == []
+
+
+def test_peaks_end_with_the_run_and_cover_the_samples():
+    """A bar turned by 1 N m: its bearing force grows with time, and the last step goes beyond the end."""
+    text = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 3}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+forces: {t: {kind: torque, on: arm, torque: 1}}
+"""
+    run = simulate(loads(text), 1.0)
+    held = np.hypot(run["force_x"], run["force_y"]).values
+    assert (
+        float(run["peak_force"][0]) == pytest.approx(held.max(), rel=1e-12) and float(run["peak_force_time"][0]) <= 1.0
+    )
+    assert float(run["peak_force"][0]) == pytest.approx(math.hypot(1.5, 1.5), rel=1e-9)
+
+
+def test_odd_starts_and_idle_friction_are_noted():
+    slider = library.slider_crank(speed=60.0)
+    wild = simulate(slider.loosen("J3", 1e-3, contact=Following(on_loss="continue")), 0.01)
+    assert any("its journal starts with" in note for note in json.loads(wild.attrs["notes"]))
+    rough = library.pendulum(1).loosen("J1", 0.0, contact=Rigid(friction=0.3))
+    notes = json.loads(simulate(rough, 0.1).attrs["notes"])
+    assert any("acts only with play" in note and "pin_friction" in note for note in notes)
+    moved = simulate(library.slider_crank(speed=1.0), 0.1, start={"crank": 1.0})
+    assert any("start crank = 1 cannot be held" in note for note in json.loads(moved.attrs["notes"]))

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from jointplay.model import library, loads
+from jointplay.model import Following, library, loads
 from jointplay.statics import assemble, check, freedom, matrix_text, start
 from jointplay.system import System
 
@@ -135,7 +135,7 @@ def test_without_start_values_a_flat_guess_still_closes():
 
 
 def test_a_loose_joint_stays_the_clearance_apart():
-    system = System(library.four_bar().loosen("J3", 2e-3))
+    system = System(library.four_bar().loosen("J3", 2e-3, contact=Following()))
     q = assemble(system)
     assert system.rows.count("J3.distance") == 1 and freedom(system, q).degrees == 2
     pins = [q[3:5] + 0.175 * np.array([math.cos(q[5]), math.sin(q[5])])]
@@ -207,7 +207,8 @@ def test_every_mechanism_of_the_library_can_be_checked(name):
     text = found.text()
     assert f"degrees of freedom  {found.degrees} (" in text
     assert all(body in text for body in found.mechanism.bodies)
-    doubtful = {"wu_2017": "4 times that of a uniform bar", "coelho_five_bar": "more than its mass at"}
+    doubtful = {"wu_2017": "4 times that of a uniform bar", "coelho_five_bar": "more than its mass at",
+                "grigore_figure_5": "its journal starts with"}  # fmt: skip
     assert [*found.warnings] == [] if name not in doubtful else doubtful[name] in text
 
 

@@ -16,7 +16,6 @@ from .clearances import (
     AngularContact,
     Compliant,
     Contact,
-    Following,
     Rigid,
     SidedContact,
     sized,
@@ -106,7 +105,7 @@ class Revolute(_Sized):
     journal_radius: _Size = 0.0
     bearing: Literal["first", "second"] = "first"
     length: Annotated[float, Quantity(LENGTH, above=0)] | None = None
-    contact: Contact = Following()
+    contact: Contact = Rigid()
     pin_friction: Annotated[LawChoice, Chosen("friction")] | None = None
     lower: _Angle | None = None
     upper: _Angle | None = None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .bodies import Body, Ground, bar
-from .clearances import Compliant, Rigid
+from .clearances import Compliant, Following, Rigid
 from .forces import AngleDrive, Motor, XDrive, YDrive
 from .joints import Prismatic, Revolute, Slot
 from .mechanism import Mechanism
@@ -241,7 +241,7 @@ def grigore_figure_5(speed: float = 1.0, clearance: float = 1e-3) -> Mechanism:
         ground=Ground(points={"O1": (0.0, 0.0), "O4": (0.3, 0.0)}),
         bodies={"coupler": bar(0.35, _DENSITY * 0.35), "rocker": bar(0.25, _DENSITY * 0.25)},
         joints={
-            "O3": Revolute(between=("coupler.end", "rocker.start"), clearance=clearance),
+            "O3": Revolute(between=("coupler.end", "rocker.start"), clearance=clearance, contact=Following()),
             "O4": Revolute(between=("rocker.end", "ground.O4")),
         },
         drives={
@@ -281,8 +281,8 @@ def grigore_figure_6(clearance: float = 1e-3, angle: float = math.pi / 3) -> Mec
             "O2": Revolute(between=("crank.end", "coupler.start")),
             "O3": Revolute(between=("coupler.end", "rocker.start")),
             "O4": Revolute(between=("rocker.end", "ground.O4")),
-            "O5": Revolute(between=("coupler.O5", "link4.start"), clearance=clearance),
-            "O6": Revolute(between=("link4.end", "link5.start"), clearance=clearance),
+            "O5": Revolute(between=("coupler.O5", "link4.start"), clearance=clearance, contact=Following()),
+            "O6": Revolute(between=("link4.end", "link5.start"), clearance=clearance, contact=Following()),
             "O7": Revolute(between=("link5.end", "ground.O7")),
         },
         start={

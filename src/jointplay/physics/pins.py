@@ -1,7 +1,7 @@
 """Friction in ideal revolute joints: a torque that depends on the reaction, which depends on the torque.
 
-A journal of radius R pressed into its bearing by the reaction |lam| rubs with the torque R |lam| m/sqrt(1 + m^2), with m
-the coefficient at the sliding speed R w (the contact point shifts until pressure and friction add up to the reaction).
+A journal of radius R pressed into its bearing by the reaction |lam| rubs with the torque R |lam| m/sqrt(1 + m^2), m
+being the coefficient at the sliding speed R w (the contact shifts until pressure and friction add up to the reaction).
 The reactions are linear in the torques, so all torques are found together by Newton's method in every evaluation.
 """
 

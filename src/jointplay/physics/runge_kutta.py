@@ -96,7 +96,10 @@ def stepper(
                         at_end = parts.vector(reached)
                         there = parts.at(reached["t"], at_end, flags)
                     energy = p["stepper.energy"] + sum((reached[name] for name in parts.integrals), start=0)
-                    parts.record(there, at_end, reached["t"], energy)
+                    end = (
+                        reached["t"] <= p["stepper.until"]
+                    )  # the last step may go beyond: its samples count, not its end
+                    branch(end, lambda: parts.record(there, at_end, reached["t"], energy), lambda: None)
                     if parts.compliance.labels:
                         reached = parts.compliance.changed(parts, reached, there, fixed)
                     return [reached[key] for key in keys]

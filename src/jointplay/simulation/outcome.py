@@ -91,6 +91,10 @@ class Journey:
     # -- the same for all
     def go(self, progress: Callable[[float], None] | None, strict: bool) -> Outcome:
         """Run to the end; Ctrl-C ends a run that is not strict where it stands."""
+        if self.freedom.passing:
+            rows = ", ".join(self.freedom.passing)
+            text = f"the start is a singular position: {rows} depend on other rows there, but not beside it; move it"
+            return Outcome("near singular", text, 0.0)
         refused = self.refused()
         if refused is not None:
             return refused
@@ -136,8 +140,12 @@ class Journey:
         worst = [row for share, row in sorted(shares, reverse=True) if share > 0.1]
         return "rows " + ", ".join(worst[:6]) + " depend on each other"
 
-    def peak_forces(self, scale: Callable[[str, float], float] = lambda what, x: x) -> dict[str, Any]:
-        """The largest joint forces and drive efforts over all steps."""
+    def peak_forces(
+        self,
+        scale: Callable[[str, float], float] = lambda what, x: x,
+        sampled: Mapping[str, tuple[list[float], list[float]]] | None = None,
+    ) -> dict[str, Any]:
+        """The largest joint forces and drive efforts over all steps, and over samples where those are given."""
         found: dict[str, Any] = {}
         for what, dimension, unit in (("force", "joint", "N"), ("moment", "joint", "N*m"), ("effort", "drive", "")):
             names = list(getattr(self.system.mechanism, f"{dimension}s"))
@@ -145,9 +153,22 @@ class Journey:
                 text = {"units": unit or "N or N*m", "long_name": f"largest {what} over all steps"}
                 values = [scale(what, self.number(f"{n}.{what}")) for n in names]
                 times = [self.number(f"{n}.{what}.time") for n in names]
+                if sampled and what in sampled:
+                    for i, (most, at) in enumerate(zip(*sampled[what], strict=True)):
+                        values[i], times[i] = (most, at) if most > values[i] else (values[i], times[i])
                 found[f"peak_{what}"] = (dimension, values, text)
                 found[f"peak_{what}_time"] = (dimension, times, {"units": "s"})
         return found
+
+    def drift(self, columns: Mapping[str, np.ndarray]) -> float:
+        """What all rows leave open at some of the samples, the redundant ones among them."""
+        names, worst = self.system.coordinates, 0.0
+        for i in np.unique(np.linspace(0, len(columns["time"]) - 1, 20).astype(int)) if len(columns["time"]) else ():
+            q = [columns[name][i] for name in names]
+            residual = self.system.evaluate(q, t=columns["time"][i]).residual
+            kept = [x for x, row in zip(residual, self.system.rows, strict=True) if row in self.freedom.redundant]
+            worst = max(worst, float(np.abs(kept).max(initial=0.0)))
+        return worst
 
     def contact_signals(self, columns: Mapping[str, np.ndarray], modes: np.ndarray) -> dict[str, Any]:
         """Gap, slip, forces and mode of every contact, and the journal centres, over time."""
@@ -173,7 +194,10 @@ class Journey:
 
     def dataset(self, outcome: Outcome) -> Dataset:
         """The samples with peaks, outcome and audit."""
-        audit = {k: (x if math.isfinite(x) else None) for k, x in self.audit().items()}
+        columns = self.columns()
+        found = self.audit()
+        found["position drift (m or rad)"] = max(found["position drift (m or rad)"], self.drift(columns))
+        audit = {k: (x if math.isfinite(x) else None) for k, x in found.items()}
         attrs = {
             "outcome": outcome.kind,
             "outcome_text": outcome.text,
@@ -188,6 +212,5 @@ class Journey:
             "redundant": json.dumps(list(self.freedom.redundant)),
             "notes": json.dumps([*self.system.notes, *self.notes]),
         }
-        columns = self.columns()
         result = results.from_columns(self.system, columns, attrs)
         return result.assign(self.extras()) if len(columns["time"]) else result

@@ -42,6 +42,7 @@ class RigidJourney(Journey):
         self.count, self.stride = max(1, round(until / self.h)), max(1, round(every / self.h))
         self.q, self.v = statics.start(system, reclose)
         self.freedom = statics.freedom(system, self.q)
+        self.notes += statics.doubts(system, self.q, self.v)
         self.here = system.evaluate(self.q, self.v)
         self.open(self.here)
         program = moreau.stepper(

@@ -34,6 +34,7 @@ class SmoothJourney(Journey):
         self.following = mechanism.loose(Following)
         q, v = statics.start(system)
         self.freedom = statics.freedom(system, q)
+        self.notes += statics.doubts(system, q, v)
         here = system.evaluate(q, v)
         a, multipliers = here.accelerations()
         power = float(here.power + multipliers @ here.speed)
@@ -69,7 +70,8 @@ class SmoothJourney(Journey):
             if f"{joint}.moment" in self.run.places:
                 self.run[f"{joint}.moment"] = abs(moment)
         for row, x in zip(self.system.rows, multipliers, strict=True):
-            if (drive := row.partition(".")[0]) in self.system.mechanism.drives:
+            drive = row.partition(".")[0]
+            if drive in self.system.mechanism.drives and f"{drive}.effort" in self.run.places:
                 self.run[f"{drive}.effort"] = abs(x)
         for joint, push in self.pushes.items():
             self.run[f"{joint}.normal.most"], self.run[f"{joint}.normal.least"] = push, -push
@@ -114,13 +116,26 @@ class SmoothJourney(Journey):
         }
 
     def extras(self) -> dict[str, Any]:
-        run, found = self.run, self.peak_forces()
+        run, columns = self.run, self.columns()
+        time = columns["time"]
+        most: dict[str, tuple[list[float], list[float]]] = {"force": ([], []), "moment": ([], [])}
+        for joint in self.system.mechanism.joints:
+            force = np.hypot(columns[f"{joint}.force.x"], columns[f"{joint}.force.y"])
+            for what, values in (("force", force), ("moment", np.abs(columns[f"{joint}.moment"]))):
+                at = int(np.argmax(values))
+                most[what][0].append(float(values[at]))
+                most[what][1].append(float(time[at]))
+        found = self.peak_forces(sampled=most)
         if self.following:
             names = list(self.following)
             least = [-float(run[f"{j}.normal.least"][0]) for j in names]
-            most = [float(run[f"{j}.normal.most"][0]) for j in names]
-            found["least_normal"] = ("loose_joint", least, {"units": "N", "long_name": "least push over all steps"})
-            found["peak_normal"] = ("loose_joint", most, {"units": "N", "long_name": "largest push over all steps"})
+            strongest = [float(run[f"{j}.normal.most"][0]) for j in names]
+            found["least_normal"] = ("loose_joint", least, {"units": "N", "long_name": "least push"})
+            found["peak_normal"] = (
+                "loose_joint",
+                strongest,
+                {"units": "N", "long_name": "largest push"},
+            )
             found["loose_joint"] = ("loose_joint", names)
             losses = run.rows("losses")
             found["loss_time"] = ("loss", losses["time"], {"units": "s", "long_name": "where a contact begins to pull"})
@@ -139,8 +154,12 @@ class SmoothJourney(Journey):
             said = {"units": "J", "long_name": f"work of the contacts' {text} on the bodies"}
             found[f"contact_{name}_work"] = ("time", columns[f"contact.{name}.work"], said)
         for what, unit, text in (("normal", "N", "normal force"), ("depth", "m or rad", "depth")):
-            most = [max(0.0, self.number(f"{label}.{what}")) for label in labels]
-            found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": f"largest {text} over all steps"})
+            greatest = [max(0.0, self.number(f"{label}.{what}")) for label in labels]
+            found[f"peak_{what}"] = (
+                "contact",
+                greatest,
+                {"units": unit, "long_name": f"largest {text}"},
+            )
         rows = self.run.rows("contacts")
         units = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
         for name, unit in units.items():

@@ -27,6 +27,7 @@ class Freedom:
     rank: int
     redundant: tuple[str, ...]  # rows that follow from the others; their reactions are not unique
     singular_values: tuple[float, ...]  # of the matrix of constraints, its rows of length 1
+    passing: tuple[str, ...] = ()  # rows that follow from the others here, but not beside here: a singular position
 
     @property
     def counted(self) -> int:
@@ -41,6 +42,8 @@ class Freedom:
     @property
     def conditioning(self) -> float:
         """Smallest used singular value over the largest: near 0 is a singular position."""
+        if self.passing:
+            return 0.0
         return self.singular_values[self.rank - 1] / self.singular_values[0] if self.rank else 1.0
 
 
@@ -269,19 +272,36 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
 
 
 def freedom(system: System, q: Any, t: float = 0.0) -> Freedom:
-    """Degrees of freedom at an assembled configuration, with the rows that are redundant there.
-
-    >>> from jointplay.model import library
-    >>> system = System(library.five_bar())
-    >>> freedom(system, assemble(system)).degrees
-    2
-    """
+    """Degrees of freedom at an assembled configuration, with the rows that are redundant there and beside it."""
     B = system.evaluate(q, t=t).B * sizes(system)
     kept = independent(B)
-    redundant = tuple(row for i, row in enumerate(system.rows) if i not in kept)
+    dependent = [row for i, row in enumerate(system.rows) if i not in kept]
+    lasting = dependent and [row for row in dependent if row in beside(system, np.asarray(q, float), t)]
     lengths = np.linalg.norm(B, axis=1, keepdims=True)
     values = np.linalg.svd(B / np.where(lengths == 0, 1.0, lengths), compute_uv=False) if len(B) else np.zeros(0)
-    return Freedom(len(system.coordinates), len(system.rows), len(kept), redundant, tuple(values.tolist()))
+    passing = tuple(row for row in dependent if row not in lasting)
+    return Freedom(
+        len(system.coordinates), len(system.rows), len(kept), tuple(lasting), tuple(values.tolist()), passing
+    )
+
+
+def beside(system: System, q: np.ndarray, t: float) -> set[str]:
+    """The rows that are redundant in every position near q that the mechanism can reach: those of a true redundancy."""
+    scale, random = sizes(system), np.random.default_rng(0)
+    B = system.evaluate(q, t=t).B * scale
+    free = np.linalg.svd(B)[2][np.linalg.matrix_rank(B, RANK * float(np.linalg.norm(B, 2))) :]
+    found: set[str] | None = None
+    ways = [random.normal(size=len(free)) @ free for _ in range(3)] if len(free) else []
+    tries = [(q + sign * size * way * scale, t) for way in ways for size in (1e-3, 1e-2) for sign in (1, -1)]
+    for near, time in [*tries, (q, t + 1e-3), (q, t + 1e-2)]:
+        at, opened = close(system, near, time)
+        if opened or np.abs((at - q) / scale).max() < 1e-6:
+            continue
+        rows = system.evaluate(at, t=time).B * scale
+        kept = independent(rows)
+        here = {row for i, row in enumerate(system.rows) if i not in kept}
+        found = here if found is None else found & here
+    return set(system.rows) if found is None else found
 
 
 def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: float) -> None:

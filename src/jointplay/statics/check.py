@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..model.checks import implausible
-from ..model.joints import Prismatic, Slot
+from ..model.clearances import Compliant, Following, Rigid
+from ..model.joints import Openable, Prismatic, Revolute, Slot, play
 from ..model.mechanism import Mechanism, owner
+from ..physics.dynamics import Equations
 from ..system import System, as_system
 from .assembly import Freedom, freedom, weakest
 from .starting import start
@@ -86,17 +88,58 @@ def check(model: Mechanism | System) -> Check:
         *_position(system, q, found),
         *_inertias(mechanism),
         *_axes(mechanism),
-        *_start(system, q),
+        *doubts(system, q, v),
         *implausible(mechanism),
     )
     return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings)
+
+
+def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
+    """What is odd about the state in which a mechanism starts; runs note it too."""
+    yield from _start(system, q)
+    yield from _whirls(system, q, v)
+    yield from _smooth(system.mechanism)
+    here = system.evaluate(q, v)
+    for label, gap in zip(system.contacts, here.gaps, strict=True):
+        if gap < -1e-9:
+            yield f"the start penetrates {label!r} by {-gap:.3g} m or rad"
+
+
+def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
+    """Journals in permanent contact that start fast round their bearings."""
+    text = Equations(system.mechanism, lambda address: system.parameters.get(address, 0))
+    fastest = max([float(np.abs(v[0::3]).max()), float(np.abs(v[1::3]).max())]) if len(v) else 0.0
+    with np.errstate(all="ignore"):
+        pair = [text.pose(list(at), 0.0) for at in (q, q + 1e-7 * v)]
+        for name, joint in system.mechanism.loose(Following).items():
+            first, second = (pose.between(joint.between) for pose in pair)
+            speed = math.hypot(float(second.x - first.x), float(second.y - first.y)) / 1e-7
+            if speed > 0.05 * fastest and speed > 1e-6:
+                yield (
+                    f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing: rates that are not "
+                    "given are those of least kinetic energy; give more start rates for a calmer start"
+                )
+
+
+def _smooth(mechanism: Mechanism) -> Iterator[str]:
+    """Friction that cannot act, as the joint has no play."""
+    for name, joint in mechanism.joints.items():
+        contact = getattr(joint, "contact", None)
+        rough = isinstance(contact, Rigid) and (contact.friction or contact.static_friction)
+        rough = rough or (isinstance(contact, Compliant) and contact.friction is not None)
+        if rough and isinstance(joint, Openable) and play(joint) == 0:
+            ideal = ", or pin_friction for an ideal joint" if isinstance(joint, Revolute) else ""
+            yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
 
 
 def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
     if found.redundant:
         rows = ", ".join(found.redundant)
         yield f"{rows}: redundant, computed without; the reactions of the rows that they repeat are not unique"
-    if found.conditioning < SINGULAR:
+    if found.passing:
+        rows = ", ".join(found.passing)
+        yield f"the start is a singular position: {rows} depend on other rows there, but not beside it; move the start"
+    elif found.conditioning < SINGULAR:
         joints = weakest(system, system.evaluate(q).B, found.rank - 1)
         yield (
             f"the start is near a singular position (conditioning {found.conditioning:.1g}; joints "
