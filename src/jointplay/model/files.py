@@ -93,11 +93,12 @@ def dumps(mechanism: Mechanism) -> str:
             text = "a Python function cannot be written to a file; use a table or another motion"
             raise ModelError(Problem((section, name), text))
     for name, joint in mechanism.joints.items():
-        contact = getattr(joint, "contact", None)
-        for role, chosen in contact.laws().items() if isinstance(contact, Compliant) else ():
+        contact, pin = getattr(joint, "contact", None), getattr(joint, "pin_friction", None)
+        laws = {f"contact.{role}": x for role, x in contact.laws().items()} if isinstance(contact, Compliant) else {}
+        for place, chosen in (laws | ({"pin_friction": pin} if pin else {})).items():
             if chosen.name is None:
                 text = f"a law of your own ({chosen.law.name}) cannot be written to a file; use one that files know"
-                raise ModelError(Problem(("joints", name, "contact", role), text))
+                raise ModelError(Problem(("joints", name, place), text))
     data = {"format_version": FORMAT_VERSION, "name": mechanism.name}
     data |= {"source": mechanism.source} if mechanism.source else {}
     data |= {"gravity": list(mechanism.gravity)} | mechanism.plain(brief=True)
