@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MODES = {0: ("free", "#E4E4E4"), 1: ("impact", "#B2182B"), 2: ("sliding", "#56B4E9"), 3: ("sticking", "#004B76")}
 PERMANENT = {4: ("permanent contact", "#009E73"), 5: ("would pull", "#D55E00")}
 FAINT = 0.02  # of the largest impulse
-_RIGID = "only joints with play and rigid contact have one, as MoreauJean computes it"
+_RIGID = "only joints with play and rigid or compliant contact have one"
 
 
 def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism | None = None) -> Figure:
@@ -89,6 +89,7 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
 
     needs(run, "mode", _RIGID)
     names, time = chosen(run, "contact", contacts), run.time.values
+    shown = MODES if "share_sticking" in run else {0: MODES[0], 1: MODES[1], 2: ("in contact", MODES[2][1])}
     with sheet(run, 0.3 * len(names) + 1.15) as figure:
         ax = figure.add_subplot()
         for i, name in enumerate(names):
@@ -98,10 +99,9 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
             if struck.any():
                 ax.vlines(run.impact_time.values[struck], i - 0.48, i + 0.48, color=MODES[1][1], linewidth=0.8)
             if "share_free" in run:
-                shares = {what: float(run[f"share_{what}"].sel(contact=name)) for what in ("sliding", "sticking")}
-                touching = f"in contact {sum(shares.values()):.1%}"
+                share = f"in contact {1 - float(run.share_free.sel(contact=name)):.1%}"
                 ax.annotate(
-                    touching, (1.01, i), xycoords=("axes fraction", "data"), va="center", fontsize=7.5, color="#444444"
+                    share, (1.01, i), xycoords=("axes fraction", "data"), va="center", fontsize=7.5, color="#444444"
                 )
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.45, -0.55)
@@ -111,7 +111,7 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
         ax.spines["left"].set_visible(False)
         ax.set_xlabel("time (s)")
         ax.legend(
-            handles=[Patch(color=colour, label=name) for name, colour in MODES.values()],
+            handles=[Patch(color=colour, label=name) for name, colour in shown.values()],
             loc="lower left",
             bbox_to_anchor=(0, 1),
             ncols=4,
@@ -122,11 +122,15 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
 
 
 def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
-    """The list of impacts as stems: normal impulse, approach speed and energy lost, over time."""
+    """The list of impacts as stems over time: normal impulse, approach speed and energy lost.
+
+    Of compliant contacts: the largest force, the approach speed and the depth.
+    """
     needs(run, "impact_time", _RIGID)
     names, whose = chosen(run, "contact", contacts), run.impact_contact.values
-    rows = {"impact_normal": "normal impulse\n(N s)", "impact_approach": "approach speed\n(m/s)"}
-    rows |= {"impact_lost": "energy lost\n(J)"} if "impact_lost" in run else {}
+    words = {"normal": "normal impulse\n(N s)", "force": "largest force\n(N)", "approach": "approach speed\n(m/s)"}
+    words |= {"lost": "energy lost\n(J)", "depth": "depth\n(m or rad)"}
+    rows = {f"impact_{name}": text for name, text in words.items() if f"impact_{name}" in run}
     struck = [name for name in names if (whose == name).any()]
     with sheet(run, 1.25 * len(rows) + 0.6) as figure:
         axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
@@ -145,6 +149,11 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
         axes[0].set_xlim(float(run.time[0]), max(float(run.time[-1]), float(run.time[0]) + 1e-12))
         axes[-1].set_xlabel("time (s)")
     return figure
+
+
+def strength(run: xarray.Dataset) -> str:
+    """The variable that says how hard impacts are: their impulse, or of compliant contacts their largest force."""
+    return "impact_normal" if "impact_normal" in run else "impact_force"
 
 
 def segments(time: np.ndarray, codes: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
@@ -174,8 +183,8 @@ def _strong(run: xarray.Dataset, contact: str) -> np.ndarray:
     """Which impacts are of this contact, and not faint beside its hardest."""
     if "impact_time" not in run or not run.sizes["impact"]:
         return np.zeros(0, bool)
-    here, impulse = run.impact_contact.values == contact, run.impact_normal.values
-    return here & (impulse >= FAINT * np.max(impulse[here], initial=0.0))
+    here, hard = run.impact_contact.values == contact, run[strength(run)].values
+    return here & (hard >= FAINT * np.max(hard[here], initial=0.0))
 
 
 def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
@@ -197,10 +206,10 @@ def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
         times = run.impact_time.values[here]
         at = np.interp(times, run.time.values, path.real) + 1j * np.interp(times, run.time.values, path.imag)
         at = at / np.maximum(np.abs(at), 1e-12) * c
-        strength = run.impact_normal.values[here]
-        sizes = 4 + 60 * strength / max(strength.max(), 1e-300)
+        hard = run[strength(run)].values[here]
+        sizes = 4 + 60 * hard / max(hard.max(), 1e-300)
         ax.scatter(at.real, at.imag, sizes, facecolors="none", edgecolors=COLOURS[1], linewidths=0.8, zorder=3)
-        ax.plot([], [], "o", color=COLOURS[1], fillstyle="none", markersize=4.5, label="impact, by impulse")
+        ax.plot([], [], "o", color=COLOURS[1], fillstyle="none", markersize=4.5, label="impact, by strength")
     ax.set_aspect("equal")
     ax.set_xlim(-1.18 * c, 1.18 * c)
     ax.set_ylim(-1.18 * c, 1.18 * c)

@@ -90,8 +90,9 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
     parts = {"kinetic": run.kinetic.values, "potential": run.potential.values}
     parts["total"] = parts["kinetic"] + parts["potential"]
     words = {"work": "work done", "impact_loss": "lost in impacts", "friction_loss": "lost by friction"}
-    words["contact_loss"] = "lost in contacts"
     found = {text: run[name].values for name, text in words.items() if name in run}
+    taken = {"contact_normal_work": "taken by contacts", "contact_friction_work": "lost by friction"}
+    found |= {text: -run[name].values for name, text in taken.items() if name in run}
     balance = parts["total"] - found.get("work", 0.0) + sum(x for text, x in found.items() if text != "work done")
     parts |= {text: x for text, x in found.items() if largest(x) > 1e-9 * largest(parts["kinetic"])}
     with sheet(run, 2 * HEIGHT + 0.3) as figure:
@@ -179,4 +180,5 @@ def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: 
         ax.plot(time, sign * peak, "o", markersize=3.5, color=colour, clip_on=False)
     else:
         ax.plot(time, high if sign > 0 else low, "^" if sign > 0 else "v", markersize=3.5, color=colour, clip_on=False)
-    note(ax, f"largest {peak:.4g} {unit} at {time:.4g} s")
+    beyond = largest(samples) > 1.001 * peak  # a sample in an impact, whose force is its impulse over a step
+    note(ax, f"largest {'between impacts ' if beyond else ''}{peak:.4g} {unit} at {time:.4g} s")

@@ -1,0 +1,265 @@
+// Curves over time, the timeline of the contacts and the impacts as stems; a cursor stands on all of them.
+const ROOM = { left: 50, right: 10, top: 6, bottom: 22 };
+
+class Plot {
+  constructor(parent, label) {
+    this.canvas = make("canvas", { role: "img", "aria-label": label });
+    this.line = make("div", { class: "cursor", "aria-hidden": "true" });
+    this.area = make("div", { class: "plot" }, this.canvas, this.line);
+    parent.append(this.area);
+    this.sheet = new Sheet(this.canvas);
+    this.left = ROOM.left;
+    this.right = ROOM.right;
+  }
+
+  onScrub(seek) {
+    const at = event => {
+      const box = this.canvas.getBoundingClientRect(), share = (event.clientX - box.left - this.left) / (box.width - this.left - this.right);
+      seek(motion.first + Math.max(0, Math.min(1, share)) * (motion.last - motion.first));
+    };
+    this.area.addEventListener("pointerdown", event => { this.area.setPointerCapture(event.pointerId); at(event); });
+    this.area.addEventListener("pointermove", event => { if (this.area.hasPointerCapture(event.pointerId)) at(event); });
+  }
+
+  x(t) {
+    const span = motion.last - motion.first || 1;
+    return this.left + (t - motion.first) / span * (this.sheet.width - this.left - this.right);
+  }
+
+  cursor(t) {
+    this.at = this.x(t);
+    this.line.style.transform = `translateX(${this.at - 0.75}px)`;
+  }
+
+  timeAxis(pen) {
+    const { height, width } = this.sheet, bottom = height - ROOM.bottom;
+    const { step, marks } = ticks(motion.first, motion.last, Math.max(2, Math.floor((width - this.left) / 75)));
+    pen.font = `11px ${FONT}`;
+    pen.fillStyle = palette.soft;
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    for (const mark of marks) {
+      const x = this.x(mark);
+      pen.strokeStyle = palette.faint;
+      trace(pen, [[x, ROOM.top], [x, bottom]]);
+      pen.stroke();
+      const text = tickText(mark, step), half = pen.measureText(text).width / 2;
+      pen.fillText(text, Math.min(x, width - half - 1), bottom + 5);
+    }
+    pen.textAlign = "left";
+    pen.fillText("s", 2, bottom + 5);
+  }
+}
+
+class Chart extends Plot {
+  constructor(chart, parent) {
+    const words = [chart.note, chart.curves.some(curve => curve.twin) ? "dashed: ideal joints" : ""].filter(Boolean);
+    const note = make("span", { class: "note", text: words.join(" · ") });
+    const head = make("div", { class: "head" }, make("h3", { text: `${chart.title} (${chart.unit})` }), note);
+    const keys = make("div", { class: "keys" });
+    const node = make("figure", { class: "chart card" }, head, keys);
+    parent.append(node);
+    super(node, "");
+    this.chart = chart;
+    this.node = node;
+    const names = [...new Set(chart.curves.map(curve => curve.name))];
+    this.curves = chart.curves.map(curve => ({ ...curve, t: take(curve.t), v: take(curve.v), colour: names.indexOf(curve.name) }));
+    this.hidden = new Set();
+    this.values = new Map();
+    for (const [i, name] of names.entries()) {
+      const sample = make("i"), value = make("span", { class: "value" });
+      sample.style.borderTopColor = `var(--c${i % 7})`;
+      const button = make("button", { type: "button", "aria-pressed": "true" }, sample, name, value);
+      button.addEventListener("click", () => {
+        const off = !this.hidden.delete(name) && this.hidden.add(name);
+        button.setAttribute("aria-pressed", String(!off));
+        this.draw();
+      });
+      keys.append(button);
+      this.values.set(name, value);
+    }
+    this.canvas.setAttribute("aria-label", this.summary());
+  }
+
+  summary() {
+    const parts = this.curves.filter(curve => !curve.twin).map(curve => {
+      let low = Infinity, high = -Infinity;
+      for (const v of curve.v) { if (v < low) low = v; if (v > high) high = v; }
+      return `${curve.name} from ${shown(low, 3)} to ${shown(high, 3)}`;
+    });
+    return `${this.chart.title} in ${this.chart.unit} over time: ${parts.join("; ")}`;
+  }
+
+  resize() {
+    this.sheet.resize(Math.round(Math.max(150, Math.min(210, 0.4 * this.canvas.clientWidth))));
+    this.draw();
+  }
+
+  y(v) {
+    const { low, high } = this.chart, bottom = this.sheet.height - ROOM.bottom;
+    return bottom - (v - low) / (high - low) * (bottom - ROOM.top);
+  }
+
+  draw() {
+    const { sheet, chart } = this, { pen, width, height } = sheet, bottom = height - ROOM.bottom;
+    sheet.clear();
+    pen.lineWidth = 1;
+    this.timeAxis(pen);
+    this.valueAxis(pen);
+    pen.save();
+    pen.beginPath();
+    pen.rect(this.left, ROOM.top - 2, width - this.left - this.right, bottom - ROOM.top + 4);
+    pen.clip();
+    pen.lineJoin = "round";
+    for (const curve of [...this.curves].sort((a, b) => Number(b.twin) - Number(a.twin))) {
+      if (this.hidden.has(curve.name)) continue;
+      pen.strokeStyle = curve.twin ? faded(series(curve.colour), 0.6) : series(curve.colour);
+      pen.lineWidth = curve.twin ? 1 : 1.4;
+      pen.setLineDash(curve.twin ? [5, 3] : []);
+      pen.beginPath();
+      let down = false;
+      for (let i = 0; i < curve.t.length; i++) {
+        const v = curve.v[i];
+        if (Number.isNaN(v)) { down = false; continue; }
+        const y = Math.max(-1e4, Math.min(1e4, this.y(v)));
+        if (down) pen.lineTo(this.x(curve.t[i]), y); else pen.moveTo(this.x(curve.t[i]), y);
+        down = true;
+      }
+      pen.stroke();
+    }
+    pen.restore();
+    for (const mark of chart.marks) this.mark(pen, mark);
+  }
+
+  mark(pen, { curve, t, v }) {
+    const found = this.curves.find(c => c.name === curve && !c.twin);
+    if (!found || this.hidden.has(curve)) return;
+    const x = this.x(t), y = Math.max(ROOM.top, this.y(v));
+    pen.fillStyle = series(found.colour);
+    if (v <= this.chart.high) disc(pen, x, y, 3);
+    else { trace(pen, [[x - 4, ROOM.top + 6], [x + 4, ROOM.top + 6], [x, ROOM.top - 1]]); pen.closePath(); }
+    pen.fill();
+  }
+
+  valueAxis(pen) {
+    const { low, high, turns } = this.chart, { width, height } = this.sheet;
+    let { step, marks } = ticks(low, high, Math.max(2, Math.floor(height / 42)));
+    const text = turns ? { "-2": "−π", "-1": "−π/2", 0: "0", 1: "π/2", 2: "π" } : null;
+    if (turns) marks = [-2, -1, 0, 1, 2].map(k => k * Math.PI / 2).filter(v => v >= low - 0.01 && v <= high + 0.01);
+    pen.font = `11px ${FONT}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    for (const mark of marks) {
+      const y = this.y(mark), zero = Math.abs(mark) < 1e-9 * step;
+      pen.strokeStyle = zero ? palette.line : palette.faint;
+      trace(pen, [[this.left, y], [width - this.right, y]]);
+      pen.stroke();
+      pen.fillStyle = palette.soft;
+      pen.fillText(text ? text[Math.round(mark * 2 / Math.PI)] : tickText(mark, step), this.left - 5, y);
+    }
+  }
+
+  value(v) { // round-off is not worth digits
+    return shown(Math.abs(v) < 1e-9 * Math.max(1, this.chart.high - this.chart.low) ? 0 : v, 3);
+  }
+
+  cursor(t) {
+    super.cursor(t);
+    for (const curve of this.curves) if (!curve.twin) this.values.get(curve.name).textContent = this.value(curveAt(curve.t, curve.v, t));
+  }
+}
+
+// Impacts: a stem each, as high as its impulse.
+class Stems extends Plot {
+  constructor(parent) {
+    const all = content.impacts.reduce((sum, item) => sum + item.count, 0), some = content.impacts.reduce((sum, item) => sum + item.shown, 0);
+    const head = make("div", { class: "head" }, make("h3", { text: `Impacts: ${content.strength}` }), make("span", { class: "note", text: some < all ? `the ${some} hardest of ${all}` : `${all} impacts` }));
+    const keys = make("div", { class: "keys" });
+    const node = make("figure", { class: "chart card" }, head, keys);
+    parent.append(node);
+    super(node, `Impacts over time: ${content.impacts.map(item => `${item.name} ${item.count}`).join(", ")}`);
+    this.items = content.impacts.map((item, i) => ({ ...item, t: take(item.t), v: take(item.v), colour: i }));
+    this.high = 1.08 * Math.max(...this.items.map(item => item.v.reduce((a, b) => Math.max(a, b), 0)), 1e-12);
+    this.items.forEach((item, i) => {
+      const sample = make("i");
+      sample.style.borderTopColor = `var(--c${i % 7})`;
+      keys.append(make("span", { class: "key" }, sample, `${item.name}: ${item.count}`));
+    });
+    this.chart = { low: 0, high: this.high };
+  }
+
+  resize() {
+    this.sheet.resize(Math.round(Math.max(150, Math.min(210, 0.4 * this.canvas.clientWidth))));
+    const { pen } = this.sheet;
+    this.sheet.clear();
+    pen.lineWidth = 1;
+    this.timeAxis(pen);
+    Chart.prototype.valueAxis.call(this, pen);
+    for (const item of this.items) {
+      pen.strokeStyle = pen.fillStyle = series(item.colour);
+      const many = item.shown > 150;
+      pen.lineWidth = many ? 0.8 : 1.4;
+      item.t.forEach((t, i) => {
+        const x = this.x(t), y = this.y(item.v[i]);
+        trace(pen, [[x, this.y(0)], [x, y]]);
+        pen.stroke();
+        disc(pen, x, y, many ? 1.6 : 2.6);
+        pen.fill();
+      });
+    }
+  }
+
+  y(v) { return Chart.prototype.y.call(this, v); }
+}
+
+// When each contact is free, sliding, sticking.
+class Timeline extends Plot {
+  constructor(parent) {
+    const used = new Set(content.timeline.flatMap(row => row.bars.map(bar => bar[0])));
+    if (content.impacts.length) used.add(1);
+    const legend = make("ul", { class: "legend" });
+    for (const code of [...used].sort()) {
+      const chip = make("span", { class: "chip", "aria-hidden": "true" });
+      chip.style.background = `var(--m${code})`;
+      legend.append(make("li", {}, chip, content.modes[code]));
+    }
+    parent.append(legend);
+    const words = content.timeline.map(row => `${row.name} in contact ${shown(100 * row.touching, 3)} percent of the time`);
+    super(parent, `Contact modes over time: ${words.join("; ")}`);
+    const struck = content.impacts.flatMap(item => [...take(item.v)]);
+    this.faint = 0.02 * struck.reduce((a, b) => Math.max(a, b), 0);
+  }
+
+  resize() {
+    const rows = content.timeline, { pen } = this.sheet, row = this.canvas.clientWidth < 620 ? 24 : 26;
+    pen.font = `12px ${FONT}`;
+    const widest = Math.max(...rows.map(item => pen.measureText(item.name).width));
+    this.left = Math.min(140, widest + 12);
+    this.right = 58;
+    this.sheet.resize(ROOM.top + row * rows.length + ROOM.bottom);
+    this.sheet.clear();
+    this.timeAxis(pen);
+    rows.forEach((item, i) => {
+      const y = ROOM.top + i * row + 4, high = row - 8;
+      pen.font = `12px ${FONT}`;
+      pen.textBaseline = "middle";
+      pen.textAlign = "right";
+      pen.fillStyle = palette.ink;
+      pen.fillText(item.name, this.left - 8, y + high / 2);
+      for (const [code, start, long] of item.bars) {
+        pen.fillStyle = palette.modes[code];
+        const x = this.x(start);
+        pen.fillRect(x, y, Math.max(this.x(start + long) - x, 0.6), high);
+      }
+      const struck = content.impacts.find(impacts => impacts.name === item.name);
+      if (struck) {
+        const strength = take(struck.v);
+        pen.fillStyle = palette.modes[1];
+        take(struck.t).forEach((t, k) => { if (strength[k] >= this.faint) pen.fillRect(this.x(t) - 0.6, y - 3, 1.2, high + 6); });
+      }
+      pen.textAlign = "left";
+      pen.fillStyle = palette.soft;
+      pen.fillText(`${(100 * item.touching).toFixed(1)} %`, this.sheet.width - this.right + 8, y + high / 2);
+    });
+  }
+}

@@ -1,0 +1,150 @@
+"""The curves of the page: which signals, in which panels, with limits that spikes do not flatten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..plots.contacts import strength
+from ..plots.motion import force, kinds, moving
+from ..plots.style import SPIKE, largest, scale, span, wrapped
+from .blob import Blob, thin
+
+if TYPE_CHECKING:
+    import xarray
+
+Json = dict[str, Any]
+STEMS = 1500  # impacts shown at most, the hardest
+_TURNING = (("angle_rate", "Angular rate", "rad/s"), ("angle_acceleration", "Angular acceleration", "rad/s²"))
+_SLIDING = (("", "Position", "m"), ("_rate", "Speed", "m/s"), ("_acceleration", "Acceleration", "m/s²"))
+
+
+def charts(run: xarray.Dataset, twin: xarray.Dataset | None) -> list[Json]:
+    """Every panel: title, unit, and curves as arrays over the samples; the twin's have its own times."""
+    found = [chart for chart in _panels(run) if chart["curves"]]
+    for chart in found:
+        for curve in chart["curves"]:
+            curve["time"], curve["twin"] = run.time.values, False
+    if twin is not None:
+        ideal = {chart["title"]: chart for chart in _panels(twin)}
+        for chart in found:
+            names = [curve["name"] for curve in chart["curves"]]
+            others = ideal.get(chart["title"], {"unit": "", "curves": []})
+            for curve in others["curves"] if others["unit"] == chart["unit"] else []:
+                if curve["name"] in names and not curve.get("only"):
+                    chart["curves"].append(curve | {"time": twin.time.values, "twin": True})
+    return found
+
+
+def pack(chart: Json, blob: Blob, most: int) -> Json:
+    """A panel for the page: curves thinned to so many points, and limits."""
+    low, high, cut = limits([curve["values"] for curve in chart["curves"]], chart.get("zero", False))
+    curves = []
+    for curve in chart["curves"]:
+        time, values = thin(curve["time"], curve["values"], most)
+        curves.append({"name": curve["name"], "twin": curve["twin"], "t": blob.add(time), "v": blob.add(values)})
+    made = {"title": chart["title"], "unit": chart["unit"], "curves": curves, "low": low, "high": high}
+    made["note"] = f"peaks reach {cut:.3g} {chart['unit']}" if cut else ""
+    made["marks"] = [mark for mark in chart.get("marks", []) if np.isfinite(mark["v"])]
+    return made | ({"turns": True} if chart.get("turns") else {})
+
+
+def limits(series: list[np.ndarray], zero: bool) -> tuple[float, float, float]:
+    """Bottom and top of a panel, and the largest magnitude if it lies beyond them (else 0)."""
+    found = np.concatenate([values[np.isfinite(values)] for values in series] or [np.zeros(0)])
+    if not len(found):
+        return -1.0, 1.0, 0.0
+    least, most = float(found.min()), float(found.max())
+    low, high = (float(x) for x in np.percentile(found, [0.5, 99.5]))
+    room, cut = 0.5 * (high - low), 0.0
+    if room > 0 and (most - high > 2 * SPIKE * room or low - least > 2 * SPIKE * room):
+        cut = largest(found)
+        least, most = max(least, low - room), min(most, high + room)
+    if zero:
+        least, most = min(least, 0.0), max(most, 0.0)
+    if most - least < 1e-9 * max(1.0, abs(most)):  # round-off is not worth a scale of its own
+        return least - 0.1 * max(1.0, abs(most)), most + 0.1 * max(1.0, abs(most)), 0.0
+    margin = 0.05 * (most - least)
+    return least - (0.0 if zero and least == 0 else margin), most + margin, cut
+
+
+def impacts(run: xarray.Dataset, blob: Blob) -> list[Json]:
+    """Of each contact its impacts: time, impulse (or largest force), approach; the hardest where there are many."""
+    if "impact_time" not in run or not run.sizes["impact"]:
+        return []
+    hard = strength(run)
+    kept = np.sort(np.argsort(run[hard].values)[-STEMS:])
+    whose = run.impact_contact.values
+    made = []
+    for name in run.contact.values:
+        here = kept[whose[kept] == name]
+        if len(here):
+            item: Json = {"name": str(name), "count": int((whose == name).sum()), "shown": len(here)}
+            for key, variable in (("t", "impact_time"), ("v", hard), ("approach", "impact_approach")):
+                item[key] = blob.add(run[variable].values[here])
+            made.append(item)
+    return made
+
+
+def _panels(run: xarray.Dataset) -> Iterator[Json]:
+    names = [str(name) for name in run.body.values]
+    turning, sliding = kinds(run, names)
+    if turning:
+        angles, turned = wrapped({name: run.angle.sel(body=name).values for name in turning})
+        curves = [{"name": name, "values": angles[name]} for name in turning]
+        yield {"title": "Angle", "unit": "rad", "curves": curves, "turns": turned}
+        for variable, title, unit in _TURNING:
+            if variable in run:
+                rates = [{"name": name, "values": run[variable].sel(body=name).values} for name in turning]
+                yield {"title": title, "unit": unit, "curves": rates}
+    for end, title, unit in _SLIDING:
+        ways = [(name, axis) for name in sliding for axis in moving(run.sel(body=name))]
+        if ways and f"x{end}" in run:
+            places = [
+                {"name": f"{name}, {axis}", "values": run[f"{axis}{end}"].sel(body=name).values} for name, axis in ways
+            ]
+            yield {"title": title, "unit": unit, "curves": places}
+    if "force_x" in run:
+        yield _forces(run)
+    if "effort" in run:
+        efforts = [{"name": str(d), "values": run.effort.sel(drive=d).values} for d in run.drive.values]
+        yield {"title": "Effort of the drives", "unit": "N or N m", "curves": efforts}
+    yield from _contacts(run)
+    if "kinetic" in run:
+        words = {"kinetic": "kinetic", "potential": "potential", "work": "work done"}
+        words |= {"impact_loss": "lost in impacts", "friction_loss": "lost by friction"}
+        parts = [{"name": text, "values": run[name].values} for name, text in words.items() if name in run]
+        taken = {"contact_normal_work": "taken by contacts", "contact_friction_work": "lost by friction"}
+        parts += [{"name": text, "values": -run[name].values} for name, text in taken.items() if name in run]
+        yield {"title": "Energy", "unit": "J", "curves": [part for part in parts if span(part["values"]) > 1e-12]}
+
+
+def _forces(run: xarray.Dataset) -> Json:
+    loaded = [str(joint) for joint in run.joint.values if np.nansum(force(run, str(joint))) > 0]
+    curves = [{"name": joint, "values": force(run, joint)} for joint in loaded]
+    marks = []
+    if "peak_force" in run:
+        for joint in loaded:
+            at, most = (float(run[name].sel(joint=joint)) for name in ("peak_force_time", "peak_force"))
+            marks.append({"curve": joint, "t": at, "v": most})
+    return {"title": "Joint force", "unit": "N", "curves": curves, "zero": True, "marks": marks}
+
+
+def _contacts(run: xarray.Dataset) -> Iterator[Json]:
+    if "gap" not in run:
+        return
+    names = [str(name) for name in run.contact.values]
+    gaps = {name: run.gap.sel(contact=name).values for name in names}
+    size, unit = scale(max(map(largest, gaps.values())))
+    curves = [{"name": name, "values": gap / size} for name, gap in gaps.items()]
+    yield {"title": "Gap", "unit": unit, "curves": curves, "zero": True}
+    if "slip" in run and "mode" in run:
+        slips = [np.where(run["mode"].sel(contact=n).values > 0, run.slip.sel(contact=n).values, np.nan) for n in names]
+        curves = [{"name": name, "values": slip} for name, slip in zip(names, slips, strict=True) if largest(slip) > 0]
+        yield {"title": "Slip in contact", "unit": "m/s", "curves": curves}
+    if "normal_force" in run:
+        curves = [{"name": name, "values": run.normal_force.sel(contact=name).values} for name in names]
+        curves = [curve for curve in curves if largest(curve["values"]) > 0]
+        yield {"title": "Normal force", "unit": "N", "curves": curves, "zero": True}

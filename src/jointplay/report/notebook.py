@@ -1,0 +1,58 @@
+"""The page inside a notebook: no server, only text."""
+
+from __future__ import annotations
+
+import html as markup
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import xarray
+
+from ..model.mechanism import Mechanism
+from .page import html, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page that a notebook shows inline; `page` is its text."""
+
+    page: str
+    height: int = 760
+
+    def __repr__(self) -> str:
+        return f"<jointplay page, {len(self.page) / 1000:.0f} kB; show it in a notebook, or write it with report.write>"
+
+    def _repr_html_(self) -> str:
+        style = f"width:100%;height:{self.height}px;border:1px solid #8884;border-radius:8px"
+        text = markup.escape(self.page, quote=True)
+        return f'<iframe title="jointplay" sandbox="allow-scripts" style="{style}" srcdoc="{text}"></iframe>'
+
+
+def show(
+    run: xarray.Dataset | str | os.PathLike[str],
+    twin: xarray.Dataset | str | os.PathLike[str] | None = None,
+    height: int = 760,
+    mechanism: Mechanism | None = None,
+) -> Shown:
+    """The animated page of a result for a notebook's output, `height` pixels high."""
+    return Shown(html(run, twin, mechanism=mechanism), height)
+
+
+@xarray.register_dataset_accessor("jp")
+class Accessor:
+    """What a result can do once jointplay.report is imported: run.jp.show(), run.jp.report(path)."""
+
+    def __init__(self, run: xarray.Dataset) -> None:
+        self._run = run
+
+    def show(self, twin: xarray.Dataset | None = None, height: int = 760) -> Shown:
+        """The animated page, inline."""
+        return show(self._run, twin, height)
+
+    def report(self, target: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the animated page; see `jointplay.report.write`."""
+        return write(self._run, target, **options)

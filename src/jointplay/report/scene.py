@@ -1,0 +1,132 @@
+"""What the page draws: bodies, joints, ground and springs, and where everything is in each frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.forces import Spring
+from ..model.joints import Gear, Prismatic, Slot
+from ..model.mechanism import Mechanism, owner
+from ..plots.contacts import touching
+from ..plots.places import Places, Play
+from .blob import Blob
+
+if TYPE_CHECKING:
+    import xarray
+
+Json = dict[str, Any]
+FREE, IMPACT, SLIDING, STICKING, PERMANENT, PULLING, TOUCHING = range(7)
+MODES = ("free", "impact", "sliding", "sticking", "permanent contact", "would pull", "touching")
+
+
+def poses(run: xarray.Dataset, blob: Blob, at: np.ndarray) -> list[Json]:
+    """The place and angle of every body in the frames."""
+    parts = ("x", "y", "angle")
+    return [{part: blob.add(run[part].sel(body=name).values[at]) for part in parts} for name in run.body.values]
+
+
+def bodies(mechanism: Mechanism | None, names: list[str]) -> list[Json]:
+    """Every body with its points, from its mass centre and in its axes."""
+    made: list[Json] = []
+    for name in names:
+        body = None if mechanism is None else mechanism.bodies[name]
+        points = {} if body is None else {point: list(body.arm(point)) for point in body.all_points()}
+        made.append({"name": name, "bar": bool(body and body.bar), "points": points})
+    return made
+
+
+def joints(places: Places, names: list[str]) -> list[Json]:
+    """Every joint with its two points; of those along an axis, how far the second point goes."""
+    made = []
+    for name, joint in places.mechanism.joints.items():
+        if isinstance(joint, Gear):  # joins bodies, not points
+            made.append({"name": name, "kind": "gear"})
+            continue
+        first, second = joint.between
+        item: Json = {"name": name, "kind": joint.kind}
+        item["ends"] = [_end(places, reference, names) for reference in (first, second)]
+        if isinstance(joint, Prismatic | Slot):
+            local = complex(*joint.axis) / abs(complex(*joint.axis))
+            way = (places.point(second) - places.point(first)) * (places.turns[owner(first)] * local).conj()
+            item |= {"axis": [local.real, local.imag], "range": [float(way.real.min()), float(way.real.max())]}
+            item["length"] = getattr(joint, "length", None) or 0.0
+            item["angle"] = getattr(joint, "angle", 0.0)
+        made.append(item)
+    return made
+
+
+def springs(places: Places, names: list[str]) -> list[Json]:
+    """Springs between points."""
+    found = [force for force in places.mechanism.forces.values() if isinstance(force, Spring)]
+    return [{"ends": [_end(places, reference, names) for reference in spring.between]} for spring in found]
+
+
+def _end(places: Places, reference: str, names: list[str]) -> Json:
+    body, arm = owner(reference), places.arm(reference)
+    return {"body": -1 if body == "ground" else names.index(body), "at": [arm.real, arm.imag]}
+
+
+def box(places: Places) -> list[float]:
+    """The smallest box around all points at all times: left, bottom, right, top (m)."""
+    model = places.mechanism
+    references = [f"ground.{point}" for point in model.ground.all_points()]
+    references += [f"{name}.{point}" for name, body in model.bodies.items() for point in body.all_points()]
+    found = [places.point(reference) for reference in references]
+    return [
+        *(float(min(np.nanmin(part(p)) for p in found)) for part in (np.real, np.imag)),
+        *(float(max(np.nanmax(part(p)) for p in found)) for part in (np.real, np.imag)),
+    ]
+
+
+def play(run: xarray.Dataset, item: Play, blob: Blob, at: np.ndarray, names: list[str]) -> Json:
+    """What one joint with play shows when it is magnified."""
+    labels = list(item.gaps)
+    found: Json = {
+        "name": item.name,
+        "kind": item.kind,
+        "clearance": item.clearance,
+        "radius": item.radius,
+        "length": item.length,
+        "permanent": item.permanent,
+        "longInner": item.long_inner,
+        "outer": -1 if item.outer == "ground" else names.index(item.outer),
+        "inner": -1 if item.inner == "ground" else names.index(item.inner),
+        "x": blob.add(item.offset.real[at]),
+        "y": blob.add(item.offset.imag[at]),
+        "turn": blob.add(np.unwrap(np.angle(item.turn))[at]),
+        "tilt": blob.add(item.tilt[at]),
+        "contacts": labels,
+        "gaps": [blob.add(item.gaps[label][at]) for label in labels],
+        "modes": [blob.add(code[at]) for code in codes(run, item).values()],
+    }
+    size = np.zeros(len(at))
+    if len(item.load):
+        found |= {"loadX": blob.add(item.load.real[at]), "loadY": blob.add(item.load.imag[at])}
+        size = np.abs(item.load)
+    if len(labels) > 1 and "normal_force" in run and set(labels) <= set(run.contact.values.tolist()):
+        forces = {label: run.normal_force.sel(contact=label).values for label in labels}
+        found["normal"] = [blob.add(forces[label][at]) for label in labels]
+        size = np.max(list(forces.values()), axis=0)
+    loaded = size[np.isfinite(size) & (size > 0)]
+    found["force"] = float(np.percentile(loaded, 97)) if len(loaded) else 0.0  # the longest arrow
+    return found
+
+
+def mode(run: xarray.Dataset, contact: str) -> np.ndarray:
+    """The mode of a contact at every sample; a run that does not tell sliding from sticking only says touching."""
+    found = run["mode"].sel(contact=contact).values.astype(int)
+    return found if "share_sticking" in run else np.where(found > 0, TOUCHING, FREE)
+
+
+def codes(run: xarray.Dataset, item: Play) -> dict[str, np.ndarray]:
+    """The mode of each contact of a joint with play at every sample."""
+    labels = list(item.gaps)
+    if "mode" in run and set(labels) <= set(run.contact.values.tolist()):
+        return {label: mode(run, label) for label in labels}
+    closed = touching(run, item)
+    if item.permanent and len(item.load):
+        toward = np.real(item.load * np.conj(item.offset * item.turn))  # a push points away from the rim
+        return {labels[0]: np.where(toward <= 0, PERMANENT, PULLING)}
+    return {label: np.where(closed[:, i], TOUCHING, FREE) for i, label in enumerate(labels)}
