@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jointplay.model import library, loads
+from jointplay.model import Mechanism, library, loads
 from jointplay.statics import equilibria
 from jointplay.system import System
 
@@ -142,3 +142,87 @@ def test_drives_are_held_at_the_given_time():
 
 def test_a_free_body_under_gravity_has_no_equilibrium():
     assert equilibria(System(loads("name: stone\nbodies: {stone: {mass: 1, inertia: 1}}\n")), 8) == ()
+
+
+HUNG = """
+name: hung
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 2, inertia: 1, points: {p: [0, 0]}}}
+joints: {P: {kind: prismatic, between: [ground.O, b.p], axis: [0, -1]}}
+forces: {s: {kind: spring, between: [ground.O, b.p], stiffness: %s, free_length: %s}}
+start: {b.y: -0.3}
+"""
+
+
+@pytest.mark.parametrize("stiffness", [0.02, 80.0, 800.0, 8e4])
+def test_a_mass_hangs_on_a_spring(stiffness):
+    """All loads act along one coordinate and cancel there: what is left must be judged by the single loads."""
+    [rest] = equilibria(loads(HUNG % (stiffness, 0)))
+    assert rest.q == pytest.approx([0.0, -2 * 9.81 / stiffness, 0.0], rel=1e-9) and rest.text == "stable"
+
+
+def test_a_spring_with_a_free_length_has_no_direction_where_its_ends_meet():
+    """Every start of a guide is at its origin, where this spring has length 0; it rests stretched and upside down."""
+    found = equilibria(loads(HUNG % (800, 0.5)))
+    assert [e.text for e in found] == ["stable", "stable"]
+    assert sorted(e.q[1] for e in found) == pytest.approx([-0.5 - 2 * 9.81 / 800, 0.5 - 2 * 9.81 / 800])
+
+
+def test_a_guide_is_searched_along_its_length():
+    """A spring beside the guide snaps through: two stable rests and an unstable one between them."""
+    beside = HUNG.replace("O: [0, 0]", "O: [0, 0], T: [0.2, 1]").replace("[ground.O, b.p], s", "[ground.T, b.p], s")
+    found = equilibria(loads(beside % (800, 0.5)))
+    assert [e.text for e in found] == ["stable", "stable", "unstable"]
+
+
+def free_on_springs(body, ends, free):
+    springs = {
+        f"s{i}": {"kind": "spring", "between": pair, "stiffness": 800, "free_length": free}
+        for i, pair in enumerate(ends)
+    }
+    return Mechanism(
+        ground={"points": {"O": (0, 0), "Q": (1, 0)}},
+        bodies={"b": body},
+        forces={**springs, "t": {"kind": "torsion", "between": ["ground", "b"], "stiffness": 1e-3}},
+        start={"b.x": 0.5, "b.y": -0.3},
+    )
+
+
+def test_a_free_bar_and_a_free_mass_rest_on_two_springs():
+    bar = free_on_springs({"bar": 0.4, "mass": 2}, [("ground.O", "b.start"), ("ground.Q", "b.end")], 0.2)
+    mass = free_on_springs({"mass": 2, "inertia": 1}, [("ground.O", "b.centre"), ("ground.Q", "b.centre")], 0.4)
+    for model, reach, free in ((bar, 0.3, 0.2), (mass, 0.5, 0.4)):
+        rest = equilibria(model)[0]
+        depth = -rest.q[1]
+        length = math.hypot(reach, depth)
+        assert rest.text == "stable" and rest.q[[0, 2]] == pytest.approx([0.5, 0.0], abs=1e-9)
+        assert 2 * 800 * (length - free) * depth / length == pytest.approx(2 * 9.81)
+
+
+STOPPED = """
+name: stopped
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1.0, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start], %s}}
+start: {arm: %s}
+"""
+
+
+def test_positions_beyond_a_stop_are_rejected_by_its_name():
+    [up, down] = equilibria(loads(STOPPED % ("lower: 20 deg, upper: 120 deg", 1.0)))
+    assert up.valid and up.text == "unstable" and up.q[2] == pytest.approx(math.pi / 2) and up.beyond == ()
+    assert not down.valid and down.beyond == ("J.stop.lower",)
+    assert down.text == "rejected: joint J is 1.92 rad beyond its lower stop of 0.349066 rad"
+
+
+def test_the_turn_that_a_stop_allows_is_chosen():
+    """Standing at -3/2 pi lies within the stops, although pi/2 is nearer to the start."""
+    found = equilibria(loads(STOPPED % ("lower: -5, upper: -1", -1.2)))
+    assert [e.valid for e in found] == [True, True]
+    assert [e.q[2] for e in found] == pytest.approx([-math.pi / 2, -1.5 * math.pi])
+
+
+def test_a_guide_beyond_its_stop():
+    text = (HUNG % (800, 0)).replace("axis: [0, -1]", "axis: [0, -1], upper: 1 cm")
+    [rest] = equilibria(loads(text))
+    assert not rest.valid and "joint P is 0.0145 m beyond its upper stop of 0.01 m" in rest.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..model.clearances import Compliant, Rigid
+from ..model.forces import Force, Motor, Spring, Torque, Torsion
 from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -20,6 +22,8 @@ from .assembly import CLOSED, RANK, Held, assemble, close, freedom, guess, rate_
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
 NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
+ROUND = 1e-5  # times BALANCED, what rounding leaves of a spring's length or angle
+BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,14 @@ class Equilibrium:
     tension: tuple[str, ...]  # loose joints whose contact would have to pull
     valid: bool
     text: str
+    beyond: tuple[str, ...] = ()  # stops that it lies beyond, such as "J1.stop.upper"
 
 
 def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
     """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
 
-    Of a continuous family of equilibria one is given.
+    Of a continuous family of equilibria one is given.  Stops are not leant on: a rest against a stop is not searched,
+    and a position beyond one is given, but is not valid.
 
     >>> from jointplay.model import library
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
@@ -50,7 +56,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         raise ModelError(Problem(("joints", joint, "contact"), text))
     search = _Search(system, t)
     found: list[Equilibrium] = []
-    families: set[tuple[int, int, tuple[str, ...]]] = set()
+    families: set[tuple[int, int, tuple[str, ...], tuple[str, ...]]] = set()
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         at = None if opened else search.rest(q)
@@ -76,6 +82,15 @@ class _Search:
         rates = rate_rows(system)
         rows = system.evaluate(self.first, t=t).B[rates]
         self.held = Held(tuple(np.array(system.rows)[rates]), rows, rows @ self.first)
+        self.reach = self.scale * np.tile([*2 * [self._reach() / self.scale[0]], 1.0], len(mechanism.bodies))
+
+    def _reach(self) -> float:
+        """How far apart rests may lie (m): the size of the mechanism, of its springs, or of what they give way."""
+        mechanism, size = self.system.mechanism, float(self.scale[0])
+        weight = math.hypot(*mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values())
+        springs = [load for load in mechanism.forces.values() if isinstance(load, Spring) and load.stiffness > 0]
+        give = max((max(load.free_length, weight / load.stiffness) for load in springs), default=0.0)
+        return max(size, min(give, 1e3 * size))
 
     def starts(self, count: int) -> Iterator[np.ndarray]:
         """The assembled start, the equilibria of the mechanism without play with its joints leaning both ways along
@@ -95,26 +110,51 @@ class _Search:
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
         angles = dict(zip(bodies, self.first[2::3], strict=True))
-        for _ in range(count - 1):
+        for i in range(count - 1):
             turned = {body: x + random.uniform(-np.pi, np.pi) for body, x in angles.items()}
-            yield guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
+            begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
+            moved = random.uniform(-1, 1, len(begin)) * self.reach
+            yield begin + (i % 2) * moved * np.tile([1, 1, 0], len(bodies))  # what slides begins elsewhere, too
 
     def leans(self, q: np.ndarray) -> np.ndarray:
         """Where the loose joints lean: the way from first to second point over the clearance."""
-        pose = Pose(
-            self.system.mechanism, self.system.mechanism.value, dict(zip(self.system.coordinates, q, strict=True)), 0
-        )
+        pose = self.pose(q)
         ways = [(pose.between(joint.between), joint.clearance) for joint in self.loose.values()]
         return np.array([x / c for d, c in ways for x in (d.x, d.y)])
 
+    def pose(self, q: np.ndarray) -> Pose:
+        """The mechanism's points in a position."""
+        mechanism = self.system.mechanism
+        return Pose(mechanism, mechanism.value, dict(zip(self.system.coordinates, q, strict=True)), self.t)
+
+    def loads(self, q: np.ndarray) -> float:
+        """The size of the single loads, which may cancel where they act together (their work along coordinates)."""
+        mechanism, pose, t, length = self.system.mechanism, self.pose(q), self.t, float(self.scale[0])
+        found = [math.hypot(*mechanism.gravity) * body.mass * length for body in mechanism.bodies.values()]
+        for load in mechanism.forces.values():
+            if isinstance(load, Force):
+                found.append(math.hypot(load.x(t), load.y(t)) * length)
+            elif isinstance(load, Torque | Motor):
+                found.append(abs(load.torque(t)))
+            elif isinstance(load, Spring):
+                d = pose.between(load.between)
+                stretch = abs(math.hypot(d.x, d.y) - load.free_length)
+                found.append(load.stiffness * (stretch + ROUND * length) * length)
+            elif isinstance(load, Torsion):
+                found.append(load.stiffness * (abs(pose.turn_between(load.between) - load.free_angle) + ROUND))
+        return max(found, default=0.0)
+
     def forces(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Free motions, the loads along them, multipliers of the rows, and the size of the loads."""
+        """Free motions, the loads along them, multipliers of the rows, and the size of the loads; no finite ones where
+        a spring has no length, and so no direction."""
         here = self.system.evaluate(q, t=self.t)
         B, F = here.B * self.scale, here.F * self.scale
         _, values, across = np.linalg.svd(B) if len(B) else (None, np.zeros(0), np.eye(len(q)))
         free = across[int((values > RANK * values.max(initial=0.0)).sum()) :].T
+        if not np.isfinite(F).all():
+            return free, np.full(free.shape[1], np.inf), np.zeros(len(B)), 0.0
         lam = np.linalg.lstsq(B.T, -F, rcond=RANK)[0]
-        return free, free.T @ F, lam, float(np.abs(F).max(initial=0.0))
+        return free, free.T @ F, lam, max(self.loads(q), float(np.abs(F).max(initial=0.0)))
 
     def stiffness(self, q: np.ndarray, free: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, float]:
         """How the loads along the free motions fall with them (half the sum with its transpose), and its size."""
@@ -136,9 +176,13 @@ class _Search:
             if np.abs(f).max(initial=0.0) <= 1e-15 * size:
                 break
             K, _ = self.stiffness(q, free, lam)
+            if not (np.isfinite(K).all() and np.isfinite(f).all()):  # beside a place where a spring has no direction
+                q, _ = close(self.system, q + 0.01 * self.reach, self.t, self.held, iterations=30)
+                free, f, lam, size = self.forces(q)
+                continue
             change = free @ np.linalg.lstsq(K, f, rcond=RANK)[0] * self.scale
             lean = np.abs(self.leans(q + change) - self.leans(q)).max(initial=0.0)
-            share = min(1.0, 0.5 / max(np.abs(change / self.scale).max(), lean, 0.5))
+            share = min(1.0, 0.5 / max(np.abs(change / self.reach).max(), lean, 0.5))
             while share > 1e-3:
                 there, opened = close(self.system, q + share * change, self.t, self.held, iterations=12)
                 if not opened:
@@ -153,13 +197,33 @@ class _Search:
         return q if np.abs(f).max(initial=0.0) <= BALANCED * size and len(f) >= self.degrees else None
 
     def unwound(self, q: np.ndarray) -> np.ndarray:
-        """The same position with every angle within half a turn of the start, where nothing counts the turns."""
+        """The same position with every angle within half a turn of the start, or in the turn that the stops allow,
+        where nothing counts the turns."""
         turns = np.zeros(len(q))
         turns[2::3] = np.round((q[2::3] - self.first[2::3]) / (2 * np.pi)) * 2 * np.pi
-        here = self.system.evaluate(q - turns, t=self.t)
-        _, f, _, size = self.forces(q - turns)
+        at = q - turns if self.rests(q - turns) else q
+        for _ in range(2 * len(q)):  # a turn of one body after the other, while it helps
+            excess = self.excess(at)
+            if excess <= BEYOND:
+                break
+            units = np.eye(len(q))[2::3] * 2 * np.pi
+            turned = [at + sign * unit for unit in units for sign in (1, -1)]
+            better = [x for x in turned if self.excess(x) < excess - BEYOND and self.rests(x)]
+            if not better:
+                break
+            at = min(better, key=self.excess)
+        return at
+
+    def rests(self, q: np.ndarray) -> bool:
+        """Whether a position is closed and balanced."""
+        here = self.system.evaluate(q, t=self.t)
+        _, f, _, size = self.forces(q)
         closed = np.abs(here.residual).max(initial=0.0) <= 1e3 * CLOSED
-        return q - turns if closed and np.abs(f).max(initial=0.0) <= BALANCED * size else q
+        return bool(closed and np.abs(f).max(initial=0.0) <= BALANCED * size)
+
+    def excess(self, q: np.ndarray) -> float:
+        """How far a position lies beyond stops, all together (m or rad)."""
+        return float(-np.minimum(self.system.evaluate(q, t=self.t).gaps, 0.0).sum())
 
     def describe(self, q: np.ndarray) -> Equilibrium:
         """Stability and contacts of a position of rest."""
@@ -174,10 +238,20 @@ class _Search:
         pulls = {name: lam[self.system.rows.index(f"{name}.distance")] for name in self.loose}
         tension = tuple(name for name, x in pulls.items() if x > BALANCED * loads)
         text: str = stability if len(K) else "held by drives and joints, nothing is free to move"
-        if tension:
-            named = " and ".join(f"joint {name} would pull with {pulls[name]:.3g} N" for name in tension)
-            text = f"rejected: {named}"
-        return Equilibrium(q, lam, stability, eigenvalues, tension, not tension, text)
+        gaps = dict(zip(self.system.contacts, self.system.evaluate(q, t=self.t).gaps.tolist(), strict=True))
+        beyond = tuple(label for label, gap in gaps.items() if gap < -BEYOND)
+        wrong = [f"joint {name} would pull with {pulls[name]:.3g} N" for name in tension]
+        wrong += [self.stopped(label, -gaps[label]) for label in beyond]
+        if wrong:
+            text = f"rejected: {' and '.join(wrong)}"
+        return Equilibrium(q, lam, stability, eigenvalues, tension, not wrong, text, beyond)
+
+    def stopped(self, label: str, excess: float) -> str:
+        """What is said of a position beyond a stop."""
+        name, _, side = label.split(".")
+        joint = self.system.mechanism.joints[name]
+        unit = "rad" if isinstance(joint, Revolute) else "m"
+        return f"joint {name} is {excess:.3g} {unit} beyond its {side} stop of {getattr(joint, side):.6g} {unit}"
 
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two positions are one, angles modulo 2 pi."""
@@ -186,9 +260,9 @@ class _Search:
         near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
         return bool(near and np.abs(apart).max() < SAME)
 
-    def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...]] | None:
-        """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, and the
-        contacts that pull; None for an equilibrium that stands alone."""
+    def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...], tuple[str, ...]] | None:
+        """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, the
+        contacts that pull and the stops it lies beyond; None for an equilibrium that stands alone."""
         free, _, lam, _ = self.forces(e.q)
         K, size = self.stiffness(e.q, free, lam)
         values, ways = np.linalg.eigh(K) if len(K) else (np.zeros(0), K)
@@ -198,4 +272,6 @@ class _Search:
             _, f, _, loads = self.forces(beside)
             if opened or np.abs(f).max(initial=0.0) > 1e-7 * loads:
                 return None  # flat, but alone
-        return (int((values < -NEUTRAL * size).sum()), int(flat.sum()), e.tension) if flat.any() else None
+        if not flat.any():
+            return None
+        return int((values < -NEUTRAL * size).sum()), int(flat.sum()), e.tension, e.beyond
