@@ -251,8 +251,8 @@ def test_round_trip_of_every_kind():
     assert yaml.safe_load(model.dumps(m))["format_version"] == 1
 
 
-numbers = st.floats(-1e200, 1e200)
-positive = st.floats(1e-200, 1e100)
+numbers = st.floats(-1e30, 1e30)
+positive = st.floats(1e-30, 1e30)
 names = st.from_regex(re.compile(r"[a-zA-Zéß][a-zA-Z0-9_é-]{0,8}"), fullmatch=True)
 vectors = st.tuples(numbers, numbers)
 simple = st.one_of(
@@ -281,7 +281,7 @@ def stops(draw):
 @st.composite
 def rigid_contacts(draw):
     friction = draw(size)
-    more = draw(st.none() | st.floats(friction, 1e200))
+    more = draw(st.none() | st.floats(friction, 1e30))
     return model.Rigid(restitution=draw(share), friction=friction, static_friction=more)
 
 
@@ -324,7 +324,7 @@ def mechanisms(draw):
         },
         drives={drive: model.AngleDrive(of=joint, motion=draw(any_motion))},
         forces={force: model.Force(at=f"{b}.p", x=draw(any_motion), y=draw(any_motion))},
-        start={f"{a}.rate": draw(numbers), b: draw(numbers)},
+        start={f"{a}.rate": draw(numbers), b: draw(st.floats(-1e6, 1e6))},
     )
 
 

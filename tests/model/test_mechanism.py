@@ -204,6 +204,26 @@ def test_bars():
             "forces.f.on: no body 'ground'; known: arm",
         ),
         (lambda: arm(start={"amr": 1}), "start.amr: no such body; did you mean 'arm'?"),
+        (lambda: arm(start={"arm": 1e9}), "start.arm: must be within 1e+06 rad, got 1e+09: take off whole turns"),
+        (lambda: bar(1e300, 1), "body.bar: must be at most 1e+30, got 1e+300 m; is its unit right?"),
+        (lambda: bar(1, "1e-40 kg"), "body.mass: must be at least 1e-30, got 1e-40 kg; is its unit right?"),
+        (
+            lambda: arm(gravity=(0, -1e31)),
+            "gravity.1: must be at most 1e+30 in size, got -1e+31 m/s^2; is its unit right?",
+        ),
+        (
+            lambda: model.Spring(between=("a.b", "c.d"), stiffness=1e-31),
+            "spring.stiffness: must be at least 1e-30, got 1e-31 N/m; is its unit right?",
+        ),
+        (lambda: arm().value("arm.bar"), "arm.bar: no such address; its address is 'arm.length'"),
+        (
+            lambda: library.scotch_yoke(speed=1.0).value("motor.motion.speed"),
+            "motor.motion.speed: no such address; its address is 'motor.speed'",
+        ),
+        (
+            lambda: arm().value("joints.J.clearance"),
+            "joints.J.clearance: no such address; its address is 'J.clearance'",
+        ),
         (lambda: arm().value("arm.mas"), "arm.mas: no such address; did you mean 'arm.mass'?"),
         (lambda: arm().with_({"J.clearance": -1e-3}), "joints.J.clearance: must be >= 0, got -0.001 m"),
         (

@@ -92,8 +92,13 @@ def test_ends_of_tables():
             "table.values: periodic ends need equal first and last values, got 1.0 and 2.0",
         ),
         (
-            lambda: motions.constant("3 mm"),
+            lambda: model.Constant(value="3 mm"),
             "constant.value: must be a plain number in SI units: units are known only in a file or drive, got '3 mm'",
+        ),
+        (
+            lambda: motions.constant("3 mm")(0.0),
+            "constant: has unit strings, which are read by the drive or force that takes it; "
+            "give plain numbers in SI units",
         ),
         (
             lambda: model.Function(function="sin"),
@@ -111,3 +116,26 @@ def test_a_table_in_a_trace_must_be_bound():
     motion = MOTIONS["table"]
     with pytest.raises(model.ModelError, match="must be bound"):
         trace(lambda s, p: {"x": motion(s.x)}, {"x": 0.0}, {})
+
+
+@pytest.mark.parametrize(
+    ("made", "same"),
+    [
+        (motions.constant("90 deg"), motions.constant(math.pi / 2)),
+        (motions.constant_speed("60 rpm", start="180 deg"), motions.constant_speed(2 * math.pi, math.pi)),
+        (motions.sine("180 deg", "1 Hz", "90 deg"), motions.sine(math.pi, 2 * math.pi, math.pi / 2)),
+        (motions.polynomial(0, "60 rpm", "1 rad/s^2"), motions.polynomial(0, 2 * math.pi, 1)),
+        (motions.cycloidal("180 deg", "500 ms"), motions.cycloidal(math.pi, 0.5)),
+        (motions.table([0, "100 ms"], [0, "180 deg"]), motions.table([0, 0.1], [0, math.pi])),
+        (motions.total(motions.constant_speed("60 rpm"), "180 deg"),
+         motions.total(motions.constant_speed(2 * math.pi), math.pi)),
+        (motions.total(1.0, motions.sine(1.0, 2.0)), motions.total(1.0, motions.sine(1.0, 2.0))),
+    ],
+)  # fmt: skip
+def test_unit_strings_are_read_by_the_drive_that_takes_the_motion(made, same):
+    assert model.AngleDrive(of="crank", motion=made).motion == same
+
+
+def test_a_unit_string_of_the_wrong_dimension_is_refused_by_the_drive():
+    with pytest.raises(model.ModelError, match=r"motion.speed: must be an angle per time in rad/s, got '3 mm/s'"):
+        model.AngleDrive(of="crank", motion=motions.constant_speed("3 mm/s"))

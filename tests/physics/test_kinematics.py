@@ -8,7 +8,7 @@ import pytest
 
 from jointplay.model import library, loads
 from jointplay.model.motions import constant_speed, polynomial
-from jointplay.statics import inverse_dynamics, kinematics
+from jointplay.statics import cycle, inverse_dynamics, kinematics
 from jointplay.system import System
 
 CRANK, ROD, OFFSET = 0.1, 0.3, 0.02
@@ -230,3 +230,20 @@ def test_drives_that_contradict_are_named():
 def test_times_must_increase(slider_crank, times):
     with pytest.raises(ValueError, match="times must be finite and increase, got"):
         kinematics(System(slider_crank), times)
+
+
+def test_a_hundred_turns_between_two_times():
+    """Halvings of the step count only one after the other, not over the whole way."""
+    yoke = System(library.scotch_yoke(crank=0.1, speed=2 * math.pi))
+    found = kinematics(yoke, [100.1])
+    assert found["angle"].sel(body="crank").item() == pytest.approx(2 * math.pi * 100.1, rel=1e-14)
+    assert found["x"].sel(body="yoke").item() == pytest.approx(0.1 * math.cos(2 * math.pi * 0.1), abs=1e-12)
+
+
+def test_a_time_too_far_away_is_refused_with_the_reason(monkeypatch):
+    yoke = System(library.scotch_yoke(crank=0.1, speed=2 * math.pi))
+    with pytest.raises(ValueError, match=r"followed from 0 s to 1e\+07 s: at most 50000 steps of 0.5 rad"):
+        kinematics(yoke, [1e7])
+    monkeypatch.setattr(cycle, "MOST", 20)
+    with pytest.raises(ValueError, match=r"at most 20 steps of 0.5 rad or of its size reach \S+ s; choose nearer"):
+        kinematics(yoke, [0.0, 5.0])

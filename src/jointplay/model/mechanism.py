@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SECTIONS = ("bodies", "joints", "drives", "forces")
 _NAMED = Names(("ground", "start", "gravity", "control"))
+_TURNED = 1e6  # rad: greater start angles have too few digits left to close a mechanism
 _START = {"": ANGLE, ".rate": RATE, ".x": LENGTH, ".y": LENGTH, ".x.rate": SPEED, ".y.rate": SPEED}
 
 
@@ -43,6 +44,8 @@ def _start(raw: Any) -> Frozen:
             continue
         try:
             read[key] = Quantity(_START[dot + rest]).read(given)
+            if not dot and abs(read[key]) > _TURNED:
+                problems.append(((key,), f"must be within {_TURNED:g} rad, got {read[key]:g}: take off whole turns"))
         except PydanticCustomError as error:
             problems.append(((key,), str(error)))
     refuse_all(problems)
@@ -184,7 +187,10 @@ class Mechanism(Part):
             if self._unset(address):
                 text = "is not given, so there is no number to change; give it first, with replace or loosen"
                 raise ModelError(Problem((address,), text))
-            raise ModelError(Problem((address,), f"no such address{close(address, self._index)}"))
+            written = {".".join(map(str, path)): known for known, (path, _) in self._index.items()}
+            written |= {keys.partition(".")[2]: known for keys, known in written.items()}
+            hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
+            raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
 
     def _unset(self, address: str) -> bool:

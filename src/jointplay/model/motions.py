@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from .parts import InUse, ModelError, OneOf, Part, Path, Quantity, Several, refuse
+from .parts import InUse, ModelError, OneOf, Part, Path, Problem, Quantity, Several, refuse
 from .units import ANGLE, RATE, TIME, shorten
 
 if TYPE_CHECKING:
@@ -232,48 +232,66 @@ Motion = Annotated[Kinds, OneOf("motion")]
 Sum.model_rebuild()
 
 
-def total(*terms: Kinds | float) -> Sum:
+class Unread(dict[str, Any]):
+    """A motion as a mapping, some of whose numbers are unit strings; the drive or force that takes it reads them."""
+
+    def __call__(self, t: Any) -> Any:
+        """Refused: its numbers are not known yet."""
+        text = "has unit strings, which are read by the drive or force that takes it; give plain numbers in SI units"
+        raise ModelError(Problem((self["kind"],), text))
+
+
+def _made(kind: Any, *unknown: Any, **fields: Any) -> Any:
+    """A motion of this kind, or an Unread one if there are unit strings (or unread terms) among these numbers."""
+    if any(isinstance(x, str | Unread) for x in unknown):
+        return Unread(kind=kind.model_fields["kind"].default, **fields)
+    return kind(**fields)
+
+
+def total(*terms: Kinds | float | str) -> Sum:
     """The sum of motions and constants.
 
     >>> total(polynomial(0.0, 1.0), 2.0)(3.0)
     5.0
     """
-    return Sum(terms=terms)
+    return _made(Sum, *terms, terms=terms)
 
 
-def constant(value: float) -> Constant:
+def constant(value: float | str) -> Constant:
     """A motion that always has this value."""
-    return Constant(value=value)
+    return _made(Constant, value, value=value)
 
 
-def constant_speed(speed: float, start: float = 0.0) -> ConstantSpeed:
-    """start + speed t.
+def constant_speed(speed: float | str, start: float | str = 0.0) -> ConstantSpeed:
+    """start + speed t.  Like all motions it takes unit strings inside a drive or force, which know the dimension.
 
     >>> constant_speed(2.0, start=1.0)(3.0)
     7.0
     """
-    return ConstantSpeed(start=start, speed=speed)
+    return _made(ConstantSpeed, speed, start, start=start, speed=speed)
 
 
-def sine(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> Sine:
-    """offset + amplitude sin(frequency t + phase), the frequency in rad/s."""
-    return Sine(amplitude=amplitude, frequency=frequency, phase=phase, offset=offset)
+def sine(amplitude: float | str, frequency: float | str, phase: float | str = 0.0, offset: float | str = 0.0) -> Sine:
+    """offset + amplitude sin(frequency t + phase), the frequency in rad/s (or a text such as "2 Hz")."""
+    fields: dict[str, Any] = dict(amplitude=amplitude, frequency=frequency, phase=phase, offset=offset)
+    return _made(Sine, amplitude, offset, **fields)
 
 
-def polynomial(*coefficients: float) -> Polynomial:
+def polynomial(*coefficients: float | str) -> Polynomial:
     """c0 + c1 t + c2 t^2 + ...
 
     >>> polynomial(1.0, 0.0, 2.0)(3.0)
     19.0
     """
-    return Polynomial(coefficients=coefficients)
+    return _made(Polynomial, *coefficients, coefficients=coefficients)
 
 
-def cycloidal(end: float, duration: float, start: float = 0.0, begin: float = 0.0) -> Cycloidal:
+def cycloidal(end: float | str, duration: float | str, start: float | str = 0.0, begin: float | str = 0.0) -> Cycloidal:
     """From start to end within the duration (s), smooth to the second derivative."""
-    return Cycloidal(start=start, end=end, begin=begin, duration=duration)
+    return _made(Cycloidal, start, end, start=start, end=end, begin=begin, duration=duration)
 
 
 def table(times: Any, values: Any, ends: Literal["clamped", "held", "periodic"] = "clamped") -> Table:
     """A cubic spline through (times, values)."""
-    return Table(times=times, values=values, ends=ends)
+    listed = values if isinstance(values, list | tuple) else ()
+    return _made(Table, *listed, times=times, values=values, ends=ends)

@@ -13,13 +13,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, get_args
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
 
-from .units import Dimension, UnitError, number_form, parse_quantity, shorten
+from .units import (
+    INERTIA,
+    STIFFNESS,
+    TORSIONAL_STIFFNESS,
+    Dimension,
+    UnitError,
+    number_form,
+    parse_quantity,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
 else:
     ModelMetaclass = type(BaseModel)
 
+LARGEST, SMALLEST = 1e30, 1e-30  # in SI units: beyond, numbers only overflow
 NAME = re.compile(r"[^\W\d][\w-]*")
 Path = tuple[str | int, ...]
 
@@ -184,6 +194,10 @@ class Quantity:
             refuse(f"must be >= {self.at_least:g}, got {shown}")
         if self.at_most is not None and not number <= self.at_most:
             refuse(f"must be <= {self.at_most:g}, got {shown}")
+        if abs(number) > LARGEST:
+            refuse(f"must be at most {LARGEST:g}{' in size' * (number < 0)}, got {shown}; is its unit right?")
+        if 0 < abs(number) < SMALLEST and (self.above == 0 or dimension in (INERTIA, STIFFNESS, TORSIONAL_STIFFNESS)):
+            refuse(f"must be at least {SMALLEST:g}, got {shown}; is its unit right?")
         if not self.zero and number == 0:
             refuse(f"must not be 0, got {shown}")
         return number
@@ -274,7 +288,7 @@ class OneOf:
                 return raw
             if self.what == "motion" and isinstance(raw, str | numbers.Real):
                 return classes["constant"].model_validate({"value": raw})
-            if self.what == "motion" and callable(raw):
+            if self.what == "motion" and callable(raw) and not isinstance(raw, Mapping):
                 return classes["function"].model_validate({"function": raw})
             if not isinstance(raw, Mapping):
                 refuse(f"must be a {self.what} (a mapping with a kind), got {shorten(raw)}")

@@ -19,6 +19,7 @@ LARGEST = 0.5  # greatest predicted change in one step, in radians or sizes of t
 SMALLEST = 1e-6  # a passage through a singular position is followed by steps this small
 PRECISE = 1e-5  # nearer to a singular position velocities have too few digits to be given
 SLACK = 1e-3  # corrections of a prediction below this are never suspect
+MOST = 50_000  # steps between two times: minutes
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,9 @@ class Path:
 
     def go(self, until: float) -> State:
         """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
-        step, halvings = until - self.state.t, 0
+        step, halvings, steps, begin = until - self.state.t, 0, 0, self.state.t
+        if np.abs(self.state.v * step / self.scale).max() > 10 * MOST * LARGEST:
+            raise ValueError(self.far(begin, until))
         while self.state.t != until:
             now = self.state
             t = now.t + step if abs(step) < abs(until - now.t) else until
@@ -95,14 +98,23 @@ class Path:
             if new is not None and (new.side == now.side or move <= SMALLEST):
                 if new.side != now.side:
                     self.passages.append(t)
-                self.state, self.turned, step = new, turned, 2 * dt
+                self.state, self.turned, step, halvings, steps = new, turned, 2 * dt, 0, steps + 1
+                if steps == MOST:
+                    raise ValueError(self.far(begin, until))
                 continue
             step, halvings = dt / 2, halvings + 1
-            if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 2000:
+            if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
                 raise ValueError(self.stuck(until))
         if self.state.conditioning < PRECISE:
             raise ValueError(self.singular(until, self.state.q))
         return self.state
+
+    def far(self, begin: float, until: float) -> str:
+        """The sentence for a time that is too many steps away."""
+        return (
+            f"mechanism {self.system.mechanism.name!r} cannot be followed from {begin:.6g} s to {until:.6g} s: at most "
+            f"{MOST} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
+        )
 
     def stuck(self, until: float) -> str:
         """The sentence for a motion that cannot go on."""
