@@ -83,7 +83,11 @@ class System:
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
         given = self.mechanism.addresses().items()
-        used = {a: x for a, x in given if (x != 0 or a.endswith(CONTACT)) and not a.startswith("start.")}
+        used = {
+            a: x
+            for a, x in given
+            if (x != 0 or a.endswith(CONTACT) or ".normal." in a or ".friction." in a) and not a.startswith("start.")
+        }
         return used | self.mechanism.tables()
 
     def equations(self, dropped: Collection[str] = ()) -> Callable[[Any], dynamics.Equations]:

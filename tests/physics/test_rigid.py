@@ -373,3 +373,126 @@ def test_impulses_of_impacts_do_not_count_as_forces():
     )
     assert first["joint_impulse"].values == pytest.approx(second["joint_impulse"].values, rel=0.05)
     assert first["peak_force"].values == pytest.approx(second["peak_force"].values, rel=0.3)
+
+
+# -- after a review of the physics
+
+JAM = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {a: {mass: 1, inertia: 0.01}, b: {mass: 1, inertia: 0.01}}
+joints:
+  A: {kind: prismatic, between: [ground.O, a.centre], axis: [1, 0]}
+  B: {kind: prismatic, between: [ground.O, b.centre], axis: [1, 0], upper: 0.5}
+  C: {kind: slot, between: [a.centre, b.centre], axis: [0, 1], clearance: 0.1, contact: {kind: rigid}}
+drives: {m: {kind: position, of: A, motion: {kind: constant_speed, speed: 1, start: 0}}}
+start: {a: 0, b: 0, b.x: 0}
+"""
+
+
+def test_a_drive_that_jams_bodies_against_a_stop_is_an_outcome():
+    run = simulate(loads(JAM), 1.5, MoreauJean(1e-4), strict=False)
+    assert run.attrs["outcome"] == "solver failed" and run.attrs["outcome_time"] == pytest.approx(0.6, abs=1e-3)
+    assert float(run["gap"].min()) > -1e-9
+
+
+def test_positions_follow_a_driven_rate():
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 0.1, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+drives: {d: {kind: rate, of: arm, motion: 5}}
+forces: {load: {kind: torque, on: arm, torque: -50}}
+start: {arm: 0}
+"""
+    run = simulate(loads(text), 2.0, MoreauJean(1e-3))
+    assert float(run["angle"][-1, 0]) == pytest.approx(10.0, abs=1e-9)
+
+
+def test_strong_friction_sticks_where_slip_has_no_answer():
+    """A parallelogram near its change point: the slip equation loses its sign there."""
+    mechanism = library.four_bar((1.0, 2.0, 1.0, 2.0), (1, 1, 1), (0.1, 0.1, 0.1), 1.0)
+    loose = mechanism.loosen("J3", 1e-3, journal_radius=0.01, contact=Rigid(friction=0.1))
+    run = simulate(loose, 1.0, MoreauJean(1e-4), start={"crank.rate": 5.0}, reclose=True)
+    assert run.attrs["outcome"] == "done" and float(run["gap"].min()) > -1e-11
+
+
+@pytest.mark.parametrize(
+    ("joints", "load", "moment"),
+    [
+        ("J: {kind: prismatic, between: [ground.O, b.centre], clearance: 1 mm, length: 0.1}", 5.0, -5.0),
+        ("J: {kind: revolute, between: [ground.O, b.centre], upper: 0}", 5.0, -5.0),
+    ],
+)
+def test_contacts_transmit_moments(joints, load, moment):
+    text = f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 1, inertia: 0.1}}}}
+joints:
+  {joints}
+forces: {{t: {{kind: torque, on: b, torque: {load}}}}}
+start: {{b: 0, b.x: 0, b.y: 0}}
+"""
+    run = simulate(loads(text), 0.2, MoreauJean(1e-4))
+    assert float(run["moment"].isel(time=-1)[0]) == pytest.approx(moment, rel=1e-6, abs=1e-9)
+
+
+def test_a_sliding_journal_does_not_strike_in_every_step():
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {wheel: {mass: 2, inertia: 0.01, points: {hub: [0.02, 0]}}}
+joints:
+  J: {kind: revolute, between: [ground.O, wheel.hub], clearance: 1 mm, journal_radius: 10 mm,
+      contact: {kind: rigid, friction: 0.1, restitution: 0.5}}
+start: {wheel: 0, wheel.x: -0.02, wheel.y: 0, wheel.rate: 20}
+"""
+    counts = [int(simulate(loads(text), 0.5, MoreauJean(h))["impacts"][0]) for h in (1e-4, 1e-5)]
+    assert 0 < counts[0] <= counts[1] < 200  # not in proportion to the number of steps
+
+
+def test_a_journal_that_crosses_its_play_in_one_step_still_rebounds():
+    text = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 1, inertia: 0.1}}
+joints:
+  J: {kind: revolute, between: [ground.O, ball.centre], clearance: 0.1 mm, contact: {kind: rigid, restitution: 1}}
+start: {ball: 0, ball.x: 0, ball.y: 0, ball.x.rate: 1}
+"""
+    run = simulate(loads(text), 0.05, MoreauJean(2.5e-4))
+    assert run["kinetic"].values == pytest.approx(0.5, rel=1e-9)
+    assert "is crossed" in run.attrs["notes"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_solver_finds_what_exists_among_many_contacts(seed):
+    """Eight contacts with friction, all closed: the answer satisfies Signorini and Coulomb, judged by numpy."""
+    from jointplay.engine import trace
+    from jointplay.physics.contact_solver import Problem, solve
+    from jointplay.run import Run
+
+    rng, n = np.random.default_rng(seed), 6
+    J = rng.normal(size=(2 * n, 3 * n))
+    W, b, mu = J @ J.T, rng.normal(size=2 * n), 0.3
+
+    def step(s, p):
+        rows = [[p[f"W{i}.{j}"] for j in range(2 * n)] for i in range(2 * n)]
+        right = [p[f"b{i}"] for i in range(2 * n)]
+        same = [p.mu] * n
+        answer = solve(Problem(rows, right, same, same, [p.mu > 0] * n, [s.x * 0.0] * n, [False] * n))
+        return {"x": s.x, "v": answer.violation} | {f"p{i}": x for i, x in enumerate(answer.impulses)}
+
+    given = {f"W{i}.{j}": W[i, j] for i in range(2 * n) for j in range(2 * n)} | {f"b{i}": x for i, x in enumerate(b)}
+    run = Run(trace(step, {"x": 0.0, "v": 0.0} | {f"p{i}": 0.0 for i in range(2 * n)}, given | {"mu": mu}))
+    run.advance(1)
+    p = np.array([run[f"p{i}"][0] for i in range(2 * n)])
+    u = b + W @ p
+    assert run["v"][0] < 1e-9
+    assert (p[::2] >= 0).all() and u[::2].min() > -1e-9 and np.abs(p[::2] * u[::2]).max() < 1e-9
+    assert (np.abs(p[1::2]) <= mu * p[::2] + 1e-9).all() and (p[1::2] * u[1::2]).max() < 1e-9
+
+
+def test_the_last_sample_is_the_end():
+    run = simulate(library.crank_rocker_2016(clearance2=3e-3), 0.0101, MoreauJean(1e-4), every=4e-3)
+    assert float(run["time"][-1]) == pytest.approx(0.0101, abs=1e-12)

@@ -18,7 +18,8 @@ from ..numerics.linalg import dot, linear_solve
 
 OPEN, FORWARD, BACKWARD, STICKING = 0.0, 1.0, 2.0, 3.0
 LOCAL = 6  # rounds of switching each contact by its own signs
-MOST = 1024  # combinations tried at most
+MOST = 4096  # combinations of the active contacts tried at most
+MET = 1e-7  # of the fastest approach: what a closed contact may keep of its own
 SOFT = 1e-12  # relative regularisation, for contacts that share a direction
 FINE = 1e-11  # violation that counts as none, relative to the impulses
 
@@ -37,6 +38,7 @@ class Problem:
     static: list[Any]
     active: list[Any]
     mode: list[Any]
+    smooth: list[bool]  # contacts without friction
 
     @property
     def count(self) -> int:
@@ -79,11 +81,11 @@ def single(problem: Problem) -> Answer:
             where(inside, STICKING, where(reverses, sides[1], sides[0])),
         ]
 
-    held = reverses | (mode == STICKING)
+    # with strong friction the slip equation may lose its sign; what sticks is then always a solution
+    held = reverses | (mode == STICKING) | (wnn + slope * wnt <= 0)
     n, t, m = branch(held, stick, lambda: [slip, slope * slip, sides[0]])
     on = problem.active[0] & (bn < 0)
     n, t, m = where(on, n, 0.0), where(on, t, 0.0), where(on, m, OPEN)
-    # with strong friction the slip equation may lose its sign: then there is no answer, or more than one
     return Answer([n, t], [m], where(on & ~(n >= 0), 1.0, 0.0))
 
 
@@ -92,6 +94,10 @@ def several(problem: Problem) -> Answer:
     every, W, b = range(problem.count), problem.W, problem.b
     friction, static, active = problem.friction, problem.static, problem.active
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
+
+    fastest: Any = 1e-300
+    for x in b:
+        fastest = maximum(fastest, abs(x))
 
     def attempt(*state: Any) -> tuple[list[Any], Any]:
         modes, digits, best = split(state, problem.count, problem.count, 3 * problem.count + 1)
@@ -112,6 +118,9 @@ def several(problem: Problem) -> Answer:
             against = slope[i] * ut > 0
             wrong = where(against, abs(ut) / W[2 * i + 1][2 * i + 1], 0.0)
             closed = maximum(-n, where(stuck[i], over, wrong))
+            # contacts that cannot all be kept shut (a jam) still approach
+            kept_shut = (abs(un) <= MET * fastest) & (~stuck[i] | (abs(ut) <= MET * fastest))
+            closed = where(kept_shut, closed, largest)
             mine = where(opened[i], where(active[i], -un / W[2 * i][2 * i], 0.0), closed)
             violation = maximum(violation, mine / largest)
             slides = where(ut > 0, FORWARD, BACKWARD)
@@ -124,10 +133,11 @@ def several(problem: Problem) -> Answer:
         best = [where(less, x, y) for x, y in zip([*p, *kept, violation], best, strict=True)]
         counting = tries >= LOCAL
         carry, counted = counting, []
-        for i in every:  # an odometer with four digits for each contact
-            digit = digits[i] + where(carry, 1.0, 0.0)
-            carry = digit > STICKING
-            counted.append(where(carry, 0.0, digit))
+        for i in every:  # an odometer with four digits for each active contact, two without friction
+            digit = digits[i] + where(carry & active[i], 1.0, 0.0)
+            over_last = digit > (FORWARD if problem.smooth[i] else STICKING)
+            carry = carry & (over_last | ~active[i])
+            counted.append(where(over_last, 0.0, digit))
         following = [where(counting, d, x) for d, x in zip(digits, switched, strict=True)]
         most = LOCAL + min(4**problem.count, MOST)
         return [*following, *counted, *best, tries + 1.0], (best[-1] > FINE) & (tries < most)

@@ -26,6 +26,7 @@ class Rows:
     Bdot: list[list[Any]]
     speed: list[Any]
     rhs: list[Any]
+    at_rate: list[bool]  # rows that prescribe a rate only
 
 
 class Spread:
@@ -86,6 +87,7 @@ class Equations:
             Bdot=[along(derivative(row, inputs)) for row in B],
             speed=[-row[-1] for row in slopes],
             rhs=[-x for x in along(derivative(along(slopes), inputs))],
+            at_rate=[isinstance(x, AtRate) for _, x in labelled],
         )
 
     def reactions(self, rows: Rows, q: list[Any], t: Any) -> list[list[Any]]:

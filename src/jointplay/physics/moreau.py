@@ -20,15 +20,16 @@ from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from ..numerics.linalg import Pair, dot, is_zero, linear_solve
 from ..numerics.signals import due, peak, total
-from .contact_solver import OPEN, SOFT, STICKING, Problem, either, solve
-from .contacts import contacts
+from .contact_solver import FINE, OPEN, SOFT, STICKING, Problem, either, solve
+from .contacts import contacts, reaction
 from .dynamics import Equations, Rows, Spread
 from .kinematics import Pose
 
 CLOSED = 5e-12  # m or rad: what a step may leave open before its positions are closed once more
 VIOLATED = 1e-6  # of the largest impulse: more is no solution
 PIVOT = 1e-10
-ROUNDS = 4  # of closing positions
+UNCLOSED = 1e-7  # m or rad: more cannot be closed
+ROUNDS = 8  # of closing positions
 IMPACT = 4.0  # mode of a sample whose step closed the contact
 PER_CONTACT = ("normal", "tangential", "mode", "impact loss", "friction loss", "slip")
 
@@ -81,7 +82,7 @@ class Ends:
     rates: list[Any]
     change: list[Any]
     rows: list[Any]
-    struck: Any  # 1 in a step in which an open contact closes, else 0
+    struck: Any  # 1 in a step in which a contact is struck or closes, else 0: its impulses are no forces
     contacts: list[list[Any]]  # PER_CONTACT of each
 
     def flat(self) -> list[Any]:
@@ -143,7 +144,7 @@ class Step:
         equations, h, q, v = self.equations, self.h, self.q, self.v
         at, rates, now = q, v, self.t
         for _ in range(3 if self.midpoint else 1):
-            forces = equations.forces(at, rates, now)
+            forces, self.pushed = equations.forces(at, rates, now), (at, rates, now)
             free = [x + h * (f / m) for x, f, m in zip(v, forces, equations.masses(), strict=True)]
             rates = [0.5 * (a + b) for a, b in zip(v, free, strict=True)]
             at, now = [x + (0.5 * h) * r for x, r in zip(q, rates, strict=True)], self.t + 0.5 * h
@@ -156,7 +157,9 @@ class Step:
             stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         self.smooth = [a + b for a, b in zip(free, kick, strict=True)]
         if self.projection:
-            self.shift, _ = self.spread([-x for x in self.rows.residual])
+            # a row on rates has no residual: its positions follow its rates
+            both = zip(self.rows.residual, self.rows.at_rate, wanted, strict=True)
+            self.shift, _ = self.spread([(h * self.theta) * w if rate else -x for x, rate, w in both])
         else:
             self.shift = [(h * self.theta) * x for x in kick]
 
@@ -172,21 +175,24 @@ class Step:
         b = [dot(line, self.smooth) for line in lines]
         friction, static, bounce = self.coefficients()
         before, old = [mode.value for mode in self.modes], [dot(line, self.v) for line in lines]
-        # an impact: an open contact closes faster than by the bounces that the forces of a step would keep up
-        least = [where(e < 0.98, (1 + e) / (1 - e), 100.0) for e in bounce]
-        struck = [(before[i] == OPEN) & (-old[2 * i] > least[i] * abs(b[2 * i] - old[2 * i])) for i in every]
-        impact, smooth, held = either(struck), list(b), list(before)
+        impact = either([self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) for i in every])
+        held = list(before)
         for i in every:
-            b[2 * i] = where(impact, (1 + bounce[i]) * b[2 * i], b[2 * i])
             if touch.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
             elif static[i] is not friction[i]:  # what does not slide yet is held by static friction
                 slow = abs(old[2 * i + 1]) <= abs(b[2 * i + 1] - old[2 * i + 1])
                 held[i] = where((before[i] == OPEN) & slow, STICKING, before[i])
+            b[2 * i] = b[2 * i] + where(impact, bounce[i] * old[2 * i], 0.0)  # Newton's rule, for all that are closed
+            free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
+            blocked = (gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
+            stop(blocked, SOLVER_FAILED, i + 1)  # joints and drives leave it no way
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
 
+        smooth = [c.tangential is None for c in touch.contacts]
+
         def impulses(active: list[Any]) -> list[Any]:
-            answer = solve(Problem(W, b, friction, static, active, held))
+            answer = solve(Problem(W, b, friction, static, active, held, smooth))
             change = combined(self.shift, [h * self.theta * x for x in answer.impulses], changes)
             left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
             if not self.projection:
@@ -203,21 +209,37 @@ class Step:
         change = found[3 * count + 1 : 3 * count + 1 + len(self.names)]
         stop(violation > VIOLATED, SOLVER_FAILED)
         peak("violation", violation)
+        total("steps.unconverged", where(violation > FINE, 1.0, 0.0))
         rates = combined(self.smooth, p, changes)
-        hits = [(before[i] == OPEN) & (p[2 * i] > 0) for i in every]
-        struck = either(hits)
+        hits = [self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) & (p[2 * i] > 0) for i in every]
+        struck = either([hit | ((before[i] == OPEN) & (p[2 * i] > 0)) for i, hit in enumerate(hits)])
         each = []
         gained: Any = 0.0
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
             new = dot(lines[2 * i], rates), dot(lines[2 * i + 1], rates)
-            each.append([n, t, modes[i], n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1])), new[1]])
-            jump = 0.5 * (n * (smooth[2 * i] + new[0]) + t * (smooth[2 * i + 1] + new[1]))
-            gained = gained + jump  # of kinetic energy, by the solve alone
-            self.count_modes(i, hits[i], struck, each[-1], un, -jump)
-        total("created", where(impact, maximum(gained, 0.0), 0.0))
+            lost = n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1]))
+            each.append([n, t, modes[i], *lost, new[1]])
+            gained = gained - lost[0] - lost[1]
+            self.count_modes(i, hits[i], struck, each[-1], un, lost[0] + lost[1])
+        total("created", where(struck, maximum(gained, 0.0), 0.0))
         self.count_corners(modes)
         return Ends(rates, change, combined(self.called, p, called), where(struck, 1.0, 0.0), each)
+
+    def strikes(self, i: int, before: Any, bounce: Any, approach: Any, slip: Any) -> Any:
+        """Where a contact is struck: it was open and approaches, or it comes from the other side of its play.
+
+        A journal that slides along its bearing approaches it in every step by the curve it runs through; what rebounds
+        no faster than that would keep up does not count.  This limit vanishes with the step.
+        """
+        c = self.touch.contacts[i]
+        if c.tangential is None:
+            return (approach < 0) & (before == OPEN)
+        struck = (approach < 0) & ((before == OPEN) | (-approach > 0.5 * abs(slip)))
+        if c.place is None:
+            return struck
+        bent = self.h * slip * slip / self.equations.numbers(f"{c.joint}.clearance")
+        return struck & (-approach > where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent)
 
     def activated(self, impulses: Callable[[list[Any]], list[Any]], gaps: list[Any]) -> list[Any]:
         """Repeat with the contacts that others push shut, until none is left out."""
@@ -304,24 +326,33 @@ class Step:
             peak("penetration", depth)
             return place, pose
         flags = [where(mask | (gap < 0), 1.0, 0.0) for mask, gap in zip(closed, gaps, strict=True)]
+        n, bodies = len(place), list(turns)
 
         def again() -> list[Any]:
-            def once(*at: Any) -> tuple[list[Any], Any]:
-                *moved, left = self.refine(self.after, *at[:-1], *flags)
-                return [*moved, left], left > 1e-13
+            def once(*state: Any) -> tuple[list[Any], Any]:
+                *following, drift, depth = self.refine(self.after, *state[:-2])
+                return [*following, drift, depth], maximum(drift, depth) > CLOSED
 
             total("steps.refined", 1.0)
-            found, _ = loop([*place, 0.0], once, ROUNDS)
-            return [*found, found[-1]]  # the last correction bounds what is left
+            found, _ = loop([*place, *flags, drift, depth], once, ROUNDS)
+            turned = self.equations.pose(list(found[:n]), self.after).turns
+            return [*found[:n], *(x for body in bodies for x in turned[body].parts), *found[-2:]]
 
-        *place, drift, depth = branch(maximum(drift, depth) > CLOSED, again, lambda: [*place, drift, depth])
-        peak("drift", drift)
-        peak("penetration", depth)
-        return place, pose
+        def done() -> list[Any]:
+            return [*place, *(x for body in bodies for x in turns[body].parts), drift, depth]
+
+        ends = branch(maximum(drift, depth) > CLOSED, again, done)
+        place, left = ends[:n], ends[-2:]
+        turns = {body: Pair(*ends[n + 2 * i : n + 2 * i + 2]) for i, body in enumerate(bodies)}
+        stop(maximum(*left) > UNCLOSED, SOLVER_FAILED)
+        peak("drift", left[0])
+        peak("penetration", left[1])
+        return place, self.equations.pose(place, self.after, turns)
 
     def _refine(self, t: Any, *numbers: Any) -> list[Any]:
-        """One Newton step of the positions onto joints and chosen contacts, and its size."""
-        q, chosen = list(numbers[: len(self.names)]), [x > 0.5 for x in numbers[len(self.names) :]]
+        """One Newton step of the positions onto joints and chosen contacts; contacts that it shuts are chosen next."""
+        n = len(self.names)
+        q, flags = list(numbers[:n]), list(numbers[n:])
         rows, touch = self.equations.rows(q, [0] * len(q), t), Touch(self.equations, q, t)
         spread = self.equations.spread(rows)
         change, _ = spread([-x for x in rows.residual])
@@ -329,8 +360,13 @@ class Step:
             changes, _ = responses(rows, spread, touch.normals)
             W = [[dot(line, other) for other in changes] for line in touch.normals]
             wanted = [-(gap + dot(line, change)) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
-            change = combined(change, closing(W, wanted, chosen), changes)
-        return [*(x + d for x, d in zip(q, change, strict=True)), largest([abs(x) for x in change])]
+            change = combined(change, closing(W, wanted, [x > 0.5 for x in flags]), changes)
+        place = [x + d for x, d in zip(q, change, strict=True)]
+        pose = self.equations.pose(place, t)
+        gaps = [c.gap for c in contacts(pose)]
+        flags = [where((x > 0.5) | (gap < 0), 1.0, 0.0) for x, gap in zip(flags, gaps, strict=True)]
+        drift = largest([abs(x) for x in self.equations.residuals(pose)])
+        return [*place, *flags, drift, largest([-gap for gap in gaps])]
 
     def keep_largest(self, forces: list[Any], ends: Ends) -> None:
         """The largest impulses (squared) of joints and drives: those of a step without impact are forces."""
@@ -339,7 +375,7 @@ class Step:
         for i, joint in enumerate(self.equations.mechanism.joints):
             x, y, moment = forces[3 * i : 3 * i + 3]
             sizes[f"{joint}.force"] = x * x + y * y
-            if not is_zero(moment):
+            if not is_zero(moment) and self.equations.mechanism.joints[joint].kind != "revolute":
                 sizes[f"{joint}.moment"] = moment * moment
         for label, impulse in zip(self.rows.labels, ends.rows, strict=True):
             if owner(label) in self.equations.mechanism.drives:
@@ -359,7 +395,7 @@ class Step:
         equations, h = self.equations, self.h
         mean = [0.5 * (a + b) for a, b in zip(self.v, ends.rates, strict=True)]
         work = memory("work", 0.0)
-        spent = h * dot(equations.applied(self.q, self.v, self.t), mean)
+        spent = h * dot(equations.applied(*self.pushed), mean)
         for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
             if owner(label) in equations.mechanism.drives:
                 spent = spent + impulse * dot(row, mean)
@@ -376,11 +412,11 @@ class Step:
         peak("imbalance", abs(balance))
         lines = equations.reactions(self.rows, self.ahead, self.after)
         forces = [dot(line, ends.rows) for line in lines]
+        ahead, joints = self.equations.pose(self.ahead, self.after), list(equations.mechanism.joints)
         for contact, c in zip(ends.contacts, self.touch.contacts, strict=True):
-            if c.direction is not None:
-                at = 3 * list(equations.mechanism.joints).index(c.joint)
-                pushed = c.direction * contact[0] + c.direction.turned() * contact[1]
-                forces[at], forces[at + 1] = forces[at] + pushed.x, forces[at + 1] + pushed.y
+            at = 3 * joints.index(c.joint)
+            for k, part in enumerate(reaction(ahead, c, contact[0], contact[1])):
+                forces[at + k] = forces[at + k] + part
         self.keep_largest(forces, ends)
 
         def sample() -> None:
@@ -393,7 +429,7 @@ class Step:
                 columns |= {f"{joint}.{part}": forces[3 * i + k] / h for k, part in enumerate(parts)}
             columns |= {f"{row}.multiplier": x / h for row, x in zip(self.rows.labels, ends.rows, strict=True)}
             for c, contact, mode in zip(contacts(pose), ends.contacts, self.modes, strict=True):
-                hit = (mode.value == OPEN) & (contact[0] > 0)
+                hit = (mode.value == OPEN) & (contact[0] > 0) & (ends.struck > 0.5)
                 columns |= {f"{c.label}.gap": c.gap, f"{c.label}.slip": contact[5]}
                 columns[f"{c.label}.mode"] = where(hit, IMPACT, contact[2])
                 columns |= {f"{c.label}.normal": contact[0] / h, f"{c.label}.tangential": contact[1] / h}
@@ -403,7 +439,8 @@ class Step:
             columns |= {f"{name}.loss": loss.value for name, loss in losses.items()}
             emit("samples", **columns)
 
-        branch(due(self.s.step + 1, self.p["stepper.every"]), sample, lambda: None)
+        following = self.s.step + 1
+        branch(due(following, self.p["stepper.every"]) | (following >= self.p["stepper.steps"]), sample, lambda: None)
 
 
 def largest(values: Sequence[Any]) -> Any:

@@ -13,6 +13,7 @@ from ..numerics.choice import maximum
 from ..numerics.linalg import dot, is_zero
 from ..numerics.signals import peak
 from .compliance import Compliance
+from .contacts import reaction
 from .dense import dense, hermite
 from .dynamics import Equations
 from .pins import Pins
@@ -63,7 +64,8 @@ class Parts:
     def _accelerate(self, t: Any, *numbers: Any) -> list[Any]:
         n, k = self.n, len(self.compliance.rates)
         q, v, z = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + k])
-        touches = self.compliance.touches(self.equations.pose(q, t), v, numbers[2 * n + k :], z)
+        pose = self.equations.pose(q, t)
+        touches = self.compliance.touches(pose, v, numbers[2 * n + k :], z)
         pushed = self.compliance.forces(touches)
         rows, spread, a, multipliers = self.equations.accelerations(q, v, t, pushed)
         a, multipliers, torques, left = self.pins.added(rows, spread, v, a, multipliers)
@@ -78,11 +80,9 @@ class Parts:
         for name, torque in torques.items():
             reactions[3 * self.joints.index(name) + 2] = torque
         for touch in touches:
-            if touch.contact.direction is not None:
-                at = 3 * self.joints.index(touch.contact.joint)
-                along = touch.contact.direction
-                force = along * touch.normal + along.turned() * touch.tangential
-                reactions[at], reactions[at + 1] = reactions[at] + force.x, reactions[at + 1] + force.y
+            at = 3 * self.joints.index(touch.contact.joint)
+            for k, part in enumerate(reaction(pose, touch.contact, touch.normal, touch.tangential)):
+                reactions[at + k] = reactions[at + k] + part
         slopes = [rate for touch in touches for rate in touch.rates]
         each = [x for touch in touches for x in (getattr(touch, part) for part in PER_CONTACT)]
         return [*a, *slopes, spread.pivot, left, *powers, *multipliers, *reactions, *each]

@@ -61,7 +61,7 @@ def simulate(
     outcome = journey.go(progress, strict)
     result = journey.dataset(outcome)
     if audit == "convergence" and outcome.complete:
-        finer = plan(system, refined(journey.stepper), until, every, reclose)
+        finer = plan(system, refined(journey.stepper), *journey.times(), reclose)
         again = finer.dataset(finer.go(progress, strict))
         result.attrs["convergence"] = json.dumps(compared(result, again))
     if strict and not outcome.complete:

@@ -68,6 +68,10 @@ class Journey:
         """How many steps were taken."""
         raise NotImplementedError
 
+    def times(self) -> tuple[float, float]:
+        """The end and the interval of samples (s) as whole steps make them."""
+        return self.until, self.every
+
     def refused(self) -> Outcome | None:
         """An end before the first step."""
         return None

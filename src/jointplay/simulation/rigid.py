@@ -72,9 +72,15 @@ class RigidJourney(Journey):
         plays = [
             x for a, x in self.system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0
         ]
-        pull = np.abs(np.linalg.solve(here.M, here.F)).max(initial=0.0)
-        if plays and pull > 0:
-            flight = math.sqrt(2 * min(plays) / pull)
+        pulls = np.abs(np.linalg.solve(here.M, here.F)).reshape(-1, 3)[:, :2]  # of mass centres (m/s^2)
+        moved = (
+            self.system.evaluate(self.q + 1e-7 * self.v).places - here.places
+        )  # a journal in the middle has no gap rate
+        speed = max(np.abs(here.openings).max(initial=0.0), 1e7 * np.hypot(*moved.reshape(-1, 2).T).max(initial=0.0))
+        pull = pulls.max(initial=0.0)
+        if plays and (pull > 0 or speed > 0):
+            flights = [math.sqrt(2 * min(plays) / pull)] if pull > 0 else []
+            flight = min([*flights, *([2 * min(plays) / speed] if speed > 0 else [])])
             if self.h > 0.1 * flight:
                 self.notes.append(
                     f"the step of {self.h:g} s is long beside the {flight:.2g} s in which the play of {min(plays):g} "
@@ -83,6 +89,9 @@ class RigidJourney(Journey):
 
     def time(self) -> float:
         return self.h * self.steps()
+
+    def times(self) -> tuple[float, float]:
+        return self.count * self.h, self.stride * self.h
 
     def expected(self) -> int:
         return self.count
@@ -98,6 +107,7 @@ class RigidJourney(Journey):
             "velocity drift at the end (m/s or rad/s)": float(np.abs(here.B @ v - here.speed).max(initial=0.0)),
             "penetration (m or rad)": self.number("penetration"),
             "contact violation (relative)": max(0.0, self.number("violation")),
+            "unconverged steps": self.number("steps.unconverged"),
             "steps closed again": self.number("steps.refined"),
             "energy imbalance (J)": self.number("imbalance"),
             "peak kinetic energy (J)": self.number("kinetic"),
