@@ -252,7 +252,7 @@ def test_a_joint_without_play_is_refused_with_the_remedy():
 
 @pytest.mark.parametrize("figure", [plots.gap_and_slip, plots.contact_modes, plots.impacts])
 def test_contacts_are_asked_of_runs_that_have_them(figure):
-    with pytest.raises(ValueError, match="only joints with play and rigid contact have one"):
+    with pytest.raises(ValueError, match="only joints with play and rigid or compliant contact"):
         figure(runs.slider())
 
 

@@ -1,8 +1,12 @@
 """Draw the pictures of docs/figures.md again: python -m tests.browser.pictures"""
 
 import io
+import tempfile
 from pathlib import Path
 
+from jointplay import report
+from tests.browser import runs
+from tests.browser.conftest import until
 from tests.test_plots import FIGURES
 
 IMAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "images"
@@ -11,22 +15,47 @@ DPI = 110
 
 
 def shrink(data: bytes, target: Path, width: int | None = None) -> None:
-    """Write a PNG with few colours, no wider than this."""
+    """Write a PNG, no wider than this, or with few colours if no width is given."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data)).convert("RGB")
-    if width is not None and image.width > width:
-        image = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
-    image.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
+    if width is not None:
+        image.thumbnail((width, 4 * width), Image.Resampling.LANCZOS)
+    else:
+        image = image.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    image.save(target, optimize=True)
 
 
-def main() -> None:
-    """Draw every figure of the tests."""
+STILLS = {  # name -> run, twin, width and height of the window, colours, time
+    "page": (runs.rocker, runs.rocker_twin, 1440, 900, "light", 0.75),
+    "page_bore": (runs.bore, None, 1000, 760, "dark", 1.5),
+    "page_phone": (runs.rocker, runs.rocker_twin, 400, 860, "light", 0.75),
+}
+
+
+def figures() -> None:
+    """Every figure of the tests."""
     for name, draw in FIGURES.items():
         file = io.BytesIO()
         draw().savefig(file, dpi=DPI, format="png")
         shrink(file.getvalue(), IMAGES / f"fig_{name}.png")
 
 
+def stills() -> None:
+    """The animated page, standing still."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as directory:
+        browser = playwright.chromium.launch(executable_path=report.chromium(), args=["--no-sandbox"])
+        for name, (run, twin, width, height, scheme, time) in STILLS.items():
+            file = report.write(run(), Path(directory) / f"{name}.html", twin() if twin else None)
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto(f"{file.as_uri()}#t={time}")
+            until(page, "window.jointplay && window.jointplay.ready")
+            shrink(page.screenshot(), IMAGES / f"fig_{name}.png", 1100)
+        browser.close()
+
+
 if __name__ == "__main__":
-    main()
+    figures()
+    stills()

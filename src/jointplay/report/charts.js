@@ -28,7 +28,7 @@ class Plot {
 
   cursor(t) {
     this.at = this.x(t);
-    this.line.style.transform = `translateX(${this.at - 0.75}px)`;
+    this.line.style.left = `${100 * this.at / this.sheet.width}%`;
   }
 
   timeAxis(pen) {

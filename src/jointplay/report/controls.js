@@ -172,14 +172,22 @@ element("theme").addEventListener("click", () => {
   colour();
 });
 dark.addEventListener("change", () => colour());
-window.addEventListener("beforeprint", () => { document.querySelector("details").open = true; colour(true); render(); });
-window.addEventListener("afterprint", () => colour());
+window.addEventListener("beforeprint", () => {
+  document.querySelector("details").open = true;
+  document.documentElement.dataset.print = "";
+  colour(true);
+  render();
+});
+window.addEventListener("afterprint", () => {
+  delete document.documentElement.dataset.print;
+  colour();
+});
 
 function resize() {
   for (const plot of plots) plot.resize();
   const wide = window.innerWidth >= 900, ranks = Math.ceil(cards.length / (cards.length > 2 ? 2 : 1));
   const room = (window.innerHeight - 270) / Math.max(1, ranks) - 105; // of each picture, so that all are in sight
-  for (const card of cards) card.resize(wide ? Math.max(160, Math.min(330, room)) : 330);
+  for (const card of cards) card.resize(wide ? Math.max(160, Math.min(330, room)) : 280);
   const beneath = element("contacts").hidden ? 0 : element("contacts").offsetHeight + 12;
   stage.resize(wide && cards.length ? element("joints").offsetHeight - beneath - 50 : 0);
   element("scale-note").textContent = `One square is ${length(ticks(0, stage.extent, GRID).step).replace(/\.0+(?= )/, "")}`;
@@ -212,7 +220,10 @@ window.jointplay = {
 exaggerate(1);
 lengthen(0.5);
 colour();
-const asked = /^#t=([0-9.eE+-]+)$/.exec(window.location.hash);
-if (asked && Number.isFinite(Number(asked[1]))) state.time = Math.max(motion.first, Math.min(motion.last, Number(asked[1])));
+const asked = /^#t=([0-9.eE+-]+)(%?)$/.exec(decodeURIComponent(window.location.hash)); // seconds, or a share of the run
+if (asked && Number.isFinite(Number(asked[1]))) {
+  const t = asked[2] ? motion.first + span * Number(asked[1]) / 100 : Number(asked[1]);
+  state.time = Math.max(motion.first, Math.min(motion.last, t));
+}
 render();
 window.jointplay.ready = true;

@@ -36,7 +36,7 @@ def pdf(
     browser: str | None = None,
     timeout: float = 60.0,
 ) -> Path:
-    """Print a page that `write` wrote: everything in it stands at the time `at` (s, the start by default)."""
+    """Print a page that `write` wrote: everything in it stands at the time `at` (s; after 40 % of the run by default)."""
     found, source, made = browser or chromium(), Path(page).resolve(), Path(target).resolve()
     if found is None:
         raise RuntimeError("no Chromium was found to print with; install one (Debian: apt-get install chromium)")
@@ -45,10 +45,10 @@ def pdf(
     with tempfile.TemporaryDirectory() as directory:
         printed = Path(directory) / "page.pdf"
         command = [found, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
-        command += [f"--user-data-dir={directory}/profile", "--window-size=1000,1400", "--force-device-scale-factor=2"]
+        command += [f"--user-data-dir={directory}/profile", "--window-size=730,700", "--force-device-scale-factor=2"]
         command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # refuses root otherwise
         command += ["--virtual-time-budget=3000", "--no-pdf-header-footer", f"--print-to-pdf={printed}"]
-        command += [source.as_uri() + ("" if at is None else f"#t={at:g}")]
+        command += [source.as_uri() + ("#t=40%25" if at is None else f"#t={at:.9g}")]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -64,8 +64,8 @@ def pdf(
 def movie(
     run: xarray.Dataset | str | os.PathLike[str],
     target: str | os.PathLike[str],
-    seconds: float = 8.0,
-    rate: int = 20,
+    seconds: float = 6.0,
+    rate: int = 15,
     twin: xarray.Dataset | None = None,
     mechanism: Mechanism | None = None,
 ) -> Path:
@@ -98,8 +98,11 @@ def movie(
     ax.set(xlim=(low[0] - pad, high[0] + pad), ylim=(low[1] - pad, high[1] + pad), aspect="equal")
     ax.set(xlabel="x (m)", ylabel="y (m)")
     ax.legend(loc="upper right", fontsize=7, frameon=False)
-    clock = ax.set_title("", loc="right", fontsize=9)
+    clock = ax.set_title("t = 0.000 s", loc="right", fontsize=9)
     heading(figure, found)
+
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, not in every frame
 
     def frame(i: int) -> list[Any]:
         for line, outline in made:
