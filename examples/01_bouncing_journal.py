@@ -1,5 +1,7 @@
 """A journal bouncing in its bearing, written directly on the engine: prints the impacts, draws the path."""
 
+from pathlib import Path
+
 from jointplay.engine import Pair, branch, due, emit, number, peak, stop, total, trace
 from jointplay.run import Run
 
@@ -36,4 +38,5 @@ figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
 axes.set(aspect="equal", xlabel="mm", ylabel="mm", title="A journal in a bearing with 1 mm of play")
 axes.add_patch(plt.Circle((0, 0), 1, fill=False))
 axes.plot(1e3 * path["x"], 1e3 * path["y"], 1e3 * hits["x"], 1e3 * hits["y"], "r.", lw=0.6, ms=4)
+Path("build").mkdir(exist_ok=True)
 figure.savefig("build/bouncing_journal.png", dpi=150)

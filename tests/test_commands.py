@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,8 +14,9 @@ import time
 from pathlib import Path
 
 import pytest
+import xarray
 
-from jointplay import results
+from jointplay import results, statics
 from jointplay.cli import inputs, main
 from jointplay.cli import run as command
 from jointplay.model import library, load
@@ -188,6 +190,115 @@ def test_a_result_that_cannot_be_written_is_a_failure(here: Path, capsys, monkey
     monkeypatch.setattr(results, "save", full)
     assert main(["run", "swing.yaml", *SHORT]) == 1
     assert capsys.readouterr() == ("", "jointplay: [Errno 28] No space left on device\n")
+
+
+def test_the_summary_tells_efforts_and_moments(capsys):
+    assert main(["run", "wu_2017", "--until", "0.2", "--quiet"]) == 0
+    run = results.load("wu_2017.nc")
+    shown = table(command.summary(library.wu_2017(), run, 0.0, []))
+    for i, drive in enumerate(run.drive.values):
+        assert shown[f"peak effort {drive}"].startswith(f"{float(run.peak_effort[i]):.5g} N m at ")
+    told = {name.removeprefix("peak moment ") for name in shown if name.startswith("peak moment ")}
+    assert told == {str(j) for j, m in zip(run.joint.values, run.peak_moment.values, strict=True) if m > 0} != set()
+
+
+def test_suffixes_may_be_written_large(here: Path, capsys):
+    assert main(["run", "swing.yaml", *SHORT, "-o", "OUT.NC", "--plot", "OUT.PNG"]) == 0
+    assert results.load("OUT.NC").attrs["title"] == "swing"
+    assert Path("OUT.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_numbers_that_overflow_are_a_failed_computation(capsys, monkeypatch):
+    def overflow(*_):
+        raise OverflowError("(34, 'Numerical result out of range')")
+
+    monkeypatch.setattr(statics, "check", overflow)
+    assert main(["check", "swing.yaml"]) == 1
+    assert "numbers became too large or too small" in capsys.readouterr().err
+
+
+# -- files of results
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.nc", None, "none.nc: no such file"),
+        (".", None, ".: is a directory; give the name of a result file"),
+        ("empty.nc", b"", "empty.nc: cannot be read as a NetCDF result: it is empty; only results saved as .nc can"),
+        ("a.csv", b"time,x\n", "a.csv: cannot be read as a NetCDF result: it is another kind of file; only results"),
+        (
+            "cut.nc",
+            b"\x89HDF\r\n\x1a\n" + bytes(50),
+            "cut.nc: cannot be read as a NetCDF result, which may be damaged: ",
+        ),
+    ],
+)
+def test_odd_files_are_not_results(name, content, message):
+    if content is not None:
+        Path(name).write_bytes(content)
+    with pytest.raises(ValueError) as caught:
+        results.load(name)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({}, "it has no format_version"),
+        ({"format_version": 1}, "it has no model"),
+        ({"format_version": 1, "model": ""}, "it has no time"),
+    ],
+)
+def test_files_of_others_are_not_results(attributes, message):
+    xarray.Dataset({"a": ("x", [1, 2])}, attrs=attributes).to_netcdf("alien.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match=message):
+        results.load("alien.nc")
+
+
+@pytest.mark.parametrize("version", ["1", "one", [1, 2], 0])
+def test_odd_versions_of_results_are_refused(version):
+    data = xarray.Dataset({"time": ("time", [0.0])}, attrs={"format_version": version, "model": ""})
+    data.to_netcdf("odd.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match=r"result format .* is not known .*: compute it again"):
+        results.load("odd.nc")
+
+
+@pytest.mark.parametrize("suffix", results.SUFFIXES)
+def test_results_go_only_into_directories_that_are_there(suffix):
+    data = xarray.Dataset({"time": ("time", [0.0])})
+    with pytest.raises(ValueError, match=rf"zz/o{suffix}: no such directory 'zz'; create it first"):
+        results.save(data, f"zz/o{suffix}")
+    Path(f"here{suffix}").mkdir()
+    with pytest.raises(ValueError, match=rf"here{suffix}: is a directory"):
+        results.save(data, f"here{suffix}")
+
+
+# -- equilibria and the library
+
+
+def test_equilibria_are_listed(capsys):
+    assert main(["equilibria", "swing.yaml", "--starts", "8", "--set", "J1.lower=1"]) == 2  # there is no stop to set
+    Path("stop.yaml").write_text(MODEL.replace("arm.start]", "arm.start], lower: -2, upper: 1"))
+    capsys.readouterr()
+    assert main(["equilibria", "stop.yaml", "--starts", "8"]) == 0
+    head, down, up = capsys.readouterr().out.splitlines()
+    assert head.split() == ["arm.x/m", "arm.y/m", "arm.angle/deg"]
+    assert down.split() == ["1", "0", "-0.5", "-90", "stable"]
+    assert up.split(maxsplit=4)[:4] == ["2", "0", "0.5", "90"]
+    assert up.endswith("rejected: joint J1 is 0.571 rad beyond its upper stop of 1 rad")
+
+
+def test_no_equilibrium_is_said(capsys):
+    Path("stone.yaml").write_text("bodies: {stone: {mass: 1, inertia: 1}}")
+    assert main(["equilibria", "stone.yaml", "--starts", "4"]) == 0
+    assert capsys.readouterr().out == "no equilibrium found from 4 starts; more may find one: --starts 40\n"
+
+
+def test_the_library_is_listed(capsys):
+    assert main(["library"]) == 0
+    shown = table(capsys.readouterr().out)
+    assert list(shown) == list(library.MECHANISMS) and all(len(text) > 20 for text in shown.values())
 
 
 # -- Ctrl-C
@@ -367,6 +478,35 @@ BAD = {
         ["run", "swing.yaml", "--plot", "made/up.png"],
         "--plot made/up.png: the directory 'made' does .*",
     ),
+    "no name for the result": (["run", "swing.yaml", "-o", ""], "-o: the name of the file is empty"),
+    "no name for the plot": (["run", "swing.yaml", "--plot", " "], "--plot: the name of the file is empty"),
+    "too many steps": (
+        ["run", "swing.yaml", "--step", "1e-12"],
+        "--step: 1e[+]13 steps to --until = 10 s are too many; choose at least 1e-09 s",
+    ),
+    "set by the key": (
+        ["check", "swing.yaml", "--set", "arm.bar=0.5"],
+        "--set.arm.bar: no such address; its address is 'arm.length'",
+    ),
+    "an absurd length": (
+        ["check", "swing.yaml", "--set", "arm.length=1e300"],
+        "--set.bodies.arm.bar: must be at most 1e[+]30, got 1e300 m; is its unit right[?]",
+    ),
+    "a start rate that contradicts": (
+        ["run", "swing.yaml", "--set", "start.arm.rate=1", "--set", "start.arm.x.rate=5"],
+        "start: arm.x.rate = 5 contradicts arm.rate, the constraints, .*",
+    ),
+    "a start of many turns": (
+        ["check", "swing.yaml", "--set", "start.arm=1e9"],
+        "--set.start.arm: must be within 1e[+]06 rad, got 1e[+]09: take off whole turns",
+    ),
+    "no starts": (["equilibria", "swing.yaml", "--starts", "0"], "--starts: must be a whole number from 1 .*, got 0"),
+    "half starts": (["equilibria", "swing.yaml", "--starts", "1.5"], "--starts: must be a whole .*, got 1.5"),
+    "rests before the start": (["equilibria", "swing.yaml", "--at", "-1"], "--at: must be >= 0, got -1"),
+    "rests of what rattles": (
+        ["equilibria", "swing.yaml", "--set", "J1.clearance=1 mm"],
+        "joints.J1.contact: rests nowhere in particular .*",
+    ),
     "unknown study": (["reproduce", "grigori"], "no study 'grigori'; did you mean 'grigore'[?]"),
     "no such study": (["reproduce", "newton", "--json"], "no study 'newton'; known: grigore.*"),
     "new over a file": (["new", "swing"], "new swing: swing.yaml is already there; choose another name, or --force .*"),
@@ -474,7 +614,10 @@ def test_new_writes_a_file_that_loads(given: str, here: Path, capsys):
     assert main(["new", given]) == 0
     path = Path(given if given.endswith(".yaml") else f"{given}.yaml")
     assert load(path).name == path.stem
-    assert f"wrote {path}" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"wrote {path}; next: " in told
+    following = shlex.split(told.partition("next: ")[2])
+    assert following == ["jointplay", "run", str(path), "--plot", str(path.with_suffix(".png"))]
 
 
 def test_the_file_of_new_teaches_checks_and_runs(here: Path, capsys):

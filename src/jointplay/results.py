@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,13 +136,18 @@ def flat(run: Dataset) -> dict[str, np.ndarray]:
 def save(run: Dataset, path: str | os.PathLike[str]) -> None:
     """Write a result by its suffix, whole or not at all: .nc (everything), .csv or .parquet (signals over time)."""
     target = Path(path)
-    if target.suffix not in SUFFIXES:
+    suffix = target.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ValueError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
+    if not target.parent.is_dir():
+        raise ValueError(f"{target}: no such directory {str(target.parent)!r}; create it first")
+    if target.is_dir():
+        raise ValueError(f"{target}: is a directory; give the name of a file")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        if target.suffix == ".nc":
+        if suffix == ".nc":
             run.to_netcdf(temporary, engine="h5netcdf")
-        elif target.suffix == ".csv":
+        elif suffix == ".csv":
             columns = flat(run)
             header = ",".join(columns)
             table = np.column_stack(list(columns.values()))
@@ -168,21 +174,34 @@ def load(path: str | os.PathLike[str]) -> Dataset:
     """A result written by `save` as .nc; another format version is refused by name."""
     from xarray import load_dataset
 
+    file = Path(path)
+    if file.is_dir():
+        raise ValueError(f"{path}: is a directory; give the name of a result file")
     try:
-        run = load_dataset(path, engine="h5netcdf")
+        with file.open("rb") as stream:
+            start = stream.read(8)
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read as a NetCDF result: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if start != b"\x89HDF\r\n\x1a\n":
+        what = "it is another kind of file" if start else "it is empty"
+        raise ValueError(f"{path}: cannot be read as a NetCDF result: {what}; only results saved as .nc can be loaded")
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            run = load_dataset(path, engine="h5netcdf")
+    except Exception as error:  # whatever the layers below make of a damaged file
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path}: cannot be read as a NetCDF result, which may be damaged: {reason}") from None
     version = run.attrs.get("format_version")
-    if version is None:
-        raise ValueError(f"{path}: is not a jointplay result (it has no format_version)")
-    if version != FORMAT_VERSION:
-        newer = version > FORMAT_VERSION
+    if version is None or "model" not in run.attrs or "time" not in run.dims:
+        lacking = "format_version" if version is None else "model" if "model" not in run.attrs else "time"
+        raise ValueError(f"{path}: is not a jointplay result (it has no {lacking})")
+    if np.ndim(version) or isinstance(version, str | bytes) or version != FORMAT_VERSION:
+        newer = isinstance(version, int | float | np.number) and version > FORMAT_VERSION
         remedy = "update jointplay to read it" if newer else "compute it again"
-        raise ValueError(
-            f"{path}: result format {version} is not known (this version reads {FORMAT_VERSION}): {remedy}"
-        )
+        shown = repr(version) if isinstance(version, str) else version
+        raise ValueError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
     return run
 
 

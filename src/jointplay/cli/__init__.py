@@ -23,6 +23,7 @@ examples:
   jointplay new press                       write press.yaml, a model file that explains itself
   jointplay check press.yaml                assemble it, count its degrees of freedom
   jointplay run press.yaml --plot press.png --set "motor.speed=120 rpm"
+  jointplay library                         the mechanisms that need no file
   jointplay run crank_rocker_2016 --until "500 ms" -o swing.csv
 
 exit codes: 0 done, 1 the computation failed, 2 bad input
@@ -65,7 +66,7 @@ def complain(text: str) -> None:
 
 @contextlib.contextmanager
 def computing() -> Iterator[None]:
-    """What fails inside is a failed computation, except where the model itself cannot be."""
+    """What fails inside is a failed computation, except where the model or its start values cannot be."""
     from jointplay.model.parts import ModelError
 
     try:
@@ -73,7 +74,11 @@ def computing() -> Iterator[None]:
     except ModelError:
         raise
     except ValueError as error:
+        if str(error).startswith("start"):
+            raise
         raise Failed(str(error)) from error
+    except ArithmeticError as error:
+        raise Failed(f"numbers became too large or too small ({error}); look for one that is far off") from error
 
 
 def _command(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:
@@ -121,6 +126,15 @@ def _parser() -> argparse.ArgumentParser:
     check = add("check", "assemble a mechanism and say what is odd about it")
     _add_model(check)
     check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
+
+    equilibria = add("equilibria", "find the positions in which a mechanism can rest")
+    _add_model(equilibria)
+    equilibria.add_argument("--starts", default="64", metavar="N", help="how many starts to search from (default: 64)")
+    equilibria.add_argument(
+        "--at", default="0", metavar="TIME", help="hold drives and forces at this time (default: 0)"
+    )
+
+    add("library", "list the mechanisms of the library, one line each")
 
     reproduce = add("reproduce", "compare our numbers with those of a published study")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")

@@ -1,11 +1,13 @@
-"""The commands that do not simulate: check, reproduce, schema, new, cache."""
+"""The commands that do not simulate: check, equilibria, library, reproduce, schema, new, cache."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
+import shlex
 from pathlib import Path
 
 from . import DONE, computing, inputs
@@ -28,6 +30,35 @@ def check(arguments: argparse.Namespace) -> int:
             print()
             print(statics.matrix_text(System(mechanism), found.q))
     return DONE
+
+
+def equilibria(arguments: argparse.Namespace) -> None:
+    """Print the positions in which a mechanism can rest, the valid and stable ones first."""
+    mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    starts = inputs.count("--starts", arguments.starts, 100_000)
+    time = inputs.duration("--at", arguments.at, zero=True)
+
+    from jointplay import statics
+    from jointplay.statics.check import shown
+
+    with computing():
+        found = statics.equilibria(mechanism, starts, time)
+    if not found:
+        print(f"no equilibrium found from {starts} starts; more may find one: --starts {10 * starts}")
+        return
+    rows = [("", *(f"{body}.{part}" for body in mechanism.bodies for part in ("x/m", "y/m", "angle/deg")), "")]
+    for i, e in enumerate(found, 1):
+        degrees = e.q.copy()
+        degrees[2::3] *= 180 / math.pi
+        rows.append((str(i), *map(shown, degrees), e.text))
+    print(columns(rows))
+
+
+def library(arguments: argparse.Namespace) -> None:
+    """Print name and first sentence of every mechanism of the library."""
+    from jointplay.model.library import MECHANISMS
+
+    print(columns([(name, (made.__doc__ or "").strip().splitlines()[0]) for name, made in MECHANISMS.items()]))
 
 
 def reproduce(arguments: argparse.Namespace) -> None:
@@ -65,7 +96,8 @@ def new(arguments: argparse.Namespace) -> None:
     text = STARTER.read_text(encoding="utf-8").replace("name: slider-crank", f"name: {shown}", 1)
     with open(path, "w" if arguments.force else "x", encoding="utf-8") as file:
         file.write(text.replace("starter.yaml", str(path)))
-    print(f"wrote {path}; next: jointplay run {path} --plot {path.with_suffix('.png')}")
+    quoted, picture = shlex.quote(str(path)), shlex.quote(str(path.with_suffix(".png")))
+    print(f"wrote {path}; next: jointplay run {quoted} --plot {picture}")
 
 
 def cache(arguments: argparse.Namespace) -> None:

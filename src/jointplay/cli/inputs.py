@@ -49,17 +49,24 @@ def _changed(found: Mechanism, changes: Sequence[str]) -> Mechanism:
         raise ModelError(*(Problem(("--set", *p.path), p.text) for p in error.problems)) from None
 
 
-def duration(option: str, text: str) -> float:
-    """A time (s) > 0 from a text such as `10` or `500 ms`."""
+def duration(option: str, text: str, zero: bool = False) -> float:
+    """A time (s) > 0 (or 0, if that is allowed) from a text such as `10` or `500 ms`."""
     from jointplay.model.units import TIME, UnitError, parse_quantity
 
     try:
         seconds = parse_quantity(text, TIME)
     except UnitError as error:
         raise ValueError(f"{option}: {error}") from None
-    if not seconds > 0:
-        raise ValueError(f"{option}: must be > 0, got {text.strip()}")
+    if not seconds > 0 and not (zero and seconds == 0):
+        raise ValueError(f"{option}: must be {'>=' if zero else '>'} 0, got {text.strip()}")
     return seconds
+
+
+def count(option: str, text: str, most: int) -> int:
+    """A whole number from 1 to the most that is sensible."""
+    if not text.strip().isdecimal() or not 1 <= int(text.strip()[:9]) <= most:
+        raise ValueError(f"{option}: must be a whole number from 1 to {most}, got {text.strip()}")
+    return int(text)
 
 
 def tolerance(option: str, text: str) -> float:
@@ -77,12 +84,15 @@ def tolerance(option: str, text: str) -> float:
 
 def target(option: str, text: str, suffixes: dict[str, str]) -> Path:
     """A file that can be written when the time comes: known suffix, its library installed, its directory writable."""
+    if not text.strip():
+        raise ValueError(f"{option}: the name of the file is empty")
     path = Path(text)
-    if path.suffix not in suffixes:
+    suffix = path.suffix.lower()
+    if suffix not in suffixes:
         *rest, last = suffixes
         given = f"{path.suffix!r}" if path.suffix else "none"
         raise ValueError(f"{option} {text}: the suffix must be {', '.join(rest)} or {last}, got {given}")
-    module = suffixes[path.suffix]
+    module = suffixes[suffix]
     if module and importlib.util.find_spec(module) is None:
         remedy = f'pip install "jointplay[{_EXTRAS[module]}]"'
         raise ValueError(f"{option} {text}: {path.suffix} files need {module}, which is not installed: {remedy}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
 MOST_SAMPLES = 10_000_000
+MOST_STEPS = 1e10
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 
@@ -24,8 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate a mechanism; write the result and, if asked, a figure."""
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     until, every, step, tolerances = _times(arguments)
-    output = inputs.target("-o", arguments.output or f"{Path(arguments.model).stem}.nc", inputs.RESULTS)
-    plot = inputs.target("--plot", arguments.plot, inputs.PLOTS) if arguments.plot else None
+    named = f"{Path(arguments.model).stem}.nc" if arguments.output is None else arguments.output
+    output = inputs.target("-o", named, inputs.RESULTS)
+    plot = None if arguments.plot is None else inputs.target("--plot", arguments.plot, inputs.PLOTS)
 
     from jointplay import results
     from jointplay.simulation import simulate
@@ -85,6 +87,11 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
     if every is not None and until / every > MOST_SAMPLES:
         raise ValueError(
             f"--every: {until / every:.3g} samples are too many; choose at least {until / MOST_SAMPLES:g} s"
+        )
+    if step is not None and until / step > MOST_STEPS:
+        raise ValueError(
+            f"--step: {until / step:.3g} steps to --until = {until:g} s are too many; "
+            f"choose at least {until / MOST_STEPS:g} s"
         )
     tolerances = {}
     for name in ("rtol", "atol"):
@@ -165,6 +172,13 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     if "peak_force" in found:
         peaks = zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True)
         lines += [(f"peak force {joint}", f"{force:.5g} N at {at:.5g} s") for joint, force, at in peaks]
+    if "peak_moment" in found:
+        peaks = zip(found.joint.values, found.peak_moment.values, found.peak_moment_time.values, strict=True)
+        lines += [(f"peak moment {joint}", f"{m:.5g} N m at {at:.5g} s") for joint, m, at in peaks if m > 0]
+    if "peak_effort" in found:
+        peaks = zip(found.drive.values, found.peak_effort.values, found.peak_effort_time.values, strict=True)
+        units = {name: "N m" if mechanism.drives[name].kind in ("angle", "rate") else "N" for name in mechanism.drives}
+        lines += [(f"peak effort {drive}", f"{x:.5g} {units[drive]} at {at:.5g} s") for drive, x, at in peaks]
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     return columns(lines)
