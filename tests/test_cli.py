@@ -84,3 +84,13 @@ def test_cache_with_real_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     }
     result = run("cache", "--clear", JOINTPLAY_CACHE_DIR=str(tmp_path))
     assert result.stdout == f"deleted 2 files, {size} bytes\n" and list(tmp_path.iterdir()) == []
+
+
+def test_the_first_example_runs_from_any_directory(tmp_path: Path):
+    example = Path(__file__).resolve().parent.parent / "examples" / "01_bouncing_journal.py"
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(
+        [sys.executable, example], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "build" / "bouncing_journal.png").exists()
