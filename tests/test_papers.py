@@ -118,3 +118,98 @@ def test_contact_is_lost_when_the_reference_says(grigore):
     found = {(r.case["w"], r.quantity): r for r in grigore.motion(rtol=1e-10, atol=1e-12)}
     assert all(r.good for r in found.values()) and len(found) == 8
     assert "O3" in found[3.0, "contact lost at"].verdict
+
+
+def astray(found):
+    """Records with a reference that do not agree with it."""
+    return [r for r in found if r.reference is not None and r.computed is not None and not r.good]
+
+
+@pytest.fixture(scope="module")
+def bai2026():
+    from jointplay.papers import bai2026
+
+    return bai2026
+
+
+def test_the_spacecraft_has_the_digits_of_the_reference(bai2026):
+    found = [*bai2026.reference_ideal(), *bai2026.reference_contacts(), *bai2026.reference_motion()]
+    assert astray(found) == [] and len(found) == 18
+
+
+def test_friction_and_clearance_are_told_apart(bai2026):
+    found = list(bai2026.decomposition("A"))
+    assert astray(found) == [] and sum(r.reference is not None for r in found) == 8
+    assert bai2026._by_friction("A")[0]
+
+
+def test_cases_of_the_spacecraft_are_peaks_and_histories(bai2026):
+    """On a grid of 5 ms the acceleration reads a hundredth of what happens in a contact."""
+    top = bai2026.peaks("A", 1)
+    assert math.degrees(top.errors["angle_acceleration"]["arm1"]) == pytest.approx(5850, rel=1e-3)
+    history = bai2026.errors("A", 1)
+    assert float(abs(history["angle_acceleration"].sel(body="arm1")).max()) < 100
+    assert history["angle"].attrs["units"] == "deg"
+    assert max(top.forces["J2"]) < float(bai2026.motion("A", 1)["peak_force"].sel(joint="J2"))
+    assert top.forces["J3"] == pytest.approx(bai2026.reactions("A", "J3"), rel=1e-3)
+
+
+def test_the_library_knows_sets_and_cases():
+    assert library.spacecraft_2026("C").value("arm3.mass") == 1.1046 == library.spacecraft_2026("C").value("arm1.mass")
+    assert library.spacecraft_2026("B").forces["motor4"].torque(3.0) == 0.03453
+    assert library.spacecraft_2026("D").forces["motor1"].torque(8.7225 / 2) == pytest.approx(0.05088, rel=1e-12)
+    for c, stiffness in ((0.25e-3, 9.710232e10), (0.5e-3, 6.949401e10), (1e-3, 5.029607e10)):
+        contact = library.spacecraft_2026_contact(c)
+        assert contact.normal.values["stiffness"] == pytest.approx(stiffness, rel=1e-6)
+    loose = library.spacecraft_2026("A", 3, friction=False)
+    assert [n for n, j in loose.joints.items() if j.clearance] == ["J2", "J4"]
+    assert loose.joints["J4"].contact.friction is None
+    for wrong in ({"data": "E"}, {"case": 6}):
+        with pytest.raises(ValueError, match="must be one of"):
+            library.spacecraft_2026(**wrong)
+
+
+@pytest.fixture(scope="module")
+def wu2017():
+    from jointplay.papers import wu2017
+
+    return wu2017
+
+
+def test_two_driving_links_without_play(wu2017):
+    assert astray(wu2017.ideal()) == []
+    assert doctest.testmod(wu2017).failed == 0
+
+
+def test_drives_are_followed_before_anything_is_integrated(wu2017):
+    assert wu2017.span(library.wu_2017(), 36.0).problem == ""
+    assert "runs off the bar" in wu2017.span(library.wu_2017(base=0.4), 36.0).problem
+    assert "closer than half its bore" in wu2017.span(library.wu_2017(base=0.07), 36.0).problem
+
+
+def test_play_of_the_two_driving_links(wu2017):
+    """Three seconds: the largest sum of normal forces is that of two corners on one side, and less than their peaks."""
+    found = wu2017.constant(0.5, 0, 3.0)
+    assert found.corner < found.total <= 2 * found.corner
+    assert 0 < found.free < 1 and 0 < found.flush < 1
+    assert np.abs(found.deviation).max() < 1.2 * 450 * 0.5 / wu2017.span(library.wu_2017(), 3.0).least / 1e3
+
+
+def test_the_ideal_bar_of_a_run_is_that_of_kinematics(wu2017):
+    from jointplay.simulation import simulate
+    from jointplay.statics import kinematics
+
+    mechanism = library.wu_2017(clearance=5e-4, contact=library.wu_2017_contact())
+    run = simulate(mechanism, 0.5, wu2017.STEPPER, every=0.1)
+    ideal = kinematics(library.wu_2017(), run["time"].values)
+    apart = 450 * (run["angle"].sel(body="link3") - ideal["angle"].sel(body="link3")).values
+    assert wu2017.play(run, mechanism).deviation == pytest.approx(apart, abs=1e-9)
+
+
+def test_a_library_mechanism_may_be_driven_by_any_motion():
+    from jointplay.model import sine
+
+    mechanism = library.wu_2017(angles=(sine(0.1, 2.0, offset=1.9), sine(0.2, 3.0, offset=1.0)))
+    assert mechanism.start["link1"] == 1.9 and mechanism.start["link2"] == 1.0
+    assert len(library.WU_2017_SPEEDS) == 5
+    assert library.wu_2017_contact().adams()["damping"] == 58.0

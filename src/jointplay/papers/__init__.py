@@ -55,7 +55,7 @@ class Study:
         return (record.as_dict() for record in self.records(**options))
 
 
-STUDIES = {study.name: study for study in (Study("grigore"),)}
+STUDIES = {study.name: study for study in (Study("grigore"), Study("wu2017"), Study("bai2026"))}
 
 
 def difference(computed: Any, other: Any) -> float | None:
