@@ -299,4 +299,22 @@ def test_a_comparison_names_what_is_missing():
     with pytest.raises(ValueError, match="at least one run and one signal"):
         plots.comparison({}, [])
     labels = [text.get_text() for text in plots.comparison(runs.contacts(), ["O3.force"]).axes[0].get_legend().texts]
-    assert labels == ["ideal", "rigid", "permanent"]
+    assert labels == ["ideal", "rigid", "compliant", "permanent"]
+
+
+def test_compliant_contacts_have_forces_and_depths_for_impulses():
+    run = runs.compliant()
+    labels = [axes.get_ylabel().partition("\n")[0] for axes in plots.impacts(run).axes]
+    assert labels == ["largest force", "approach speed", "depth"]
+    words = [text.get_text() for text in plots.contact_modes(run).axes[0].get_legend().texts]
+    assert words == ["free", "impact", "in contact"]
+    left = plots.energy(run).axes[1].lines[0].get_ydata()
+    assert np.abs(left).max() < 1e-6
+    assert plots.journal(run).axes and plots.gap_and_slip(run).axes
+
+
+def test_a_sampled_impact_does_not_contradict_the_peak():
+    run = result()
+    run["peak_force"] = 0.5 * run.peak_force
+    assert "largest between impacts 7.75 N" in plots.joint_force(run, ["J1"]).axes[0].get_title("right")
+    assert plots.joint_force(result(), ["J1"]).axes[0].get_title("right").startswith("largest 15.5 N at 1.6 s")

@@ -182,6 +182,13 @@ def test_permanent_contact_says_so():
     assert content["plays"][0]["permanent"]
 
 
+def test_compliant_contact_only_says_touching():
+    content, _ = parts(report.html(runs.compliant()))
+    [row] = content["timeline"]
+    assert {scene.MODES[code] for code, _, _ in row["bars"]} == {"free", "touching"}
+    assert content["strength"] == "largest force (N)" and content["impacts"][0]["count"] > 5
+
+
 def test_a_result_without_its_model_still_moves():
     run = runs.slider().assign_attrs(model="# slider-crank: has Python functions, which no file can hold\n")
     content, _ = parts(report.html(run))

@@ -6,7 +6,7 @@ import numpy as np
 import xarray
 
 from jointplay.model import library
-from jointplay.model.clearances import Rigid
+from jointplay.model.clearances import Compliant, Rigid
 from jointplay.simulation import MoreauJean, simulate
 
 START = {"crank.rate": 10.0}
@@ -44,13 +44,20 @@ def permanent() -> xarray.Dataset:
 
 
 @functools.cache
+def compliant() -> xarray.Dataset:
+    """The same play closed by a compliant contact."""
+    soft = library.grigore_figure_5().loosen("O3", "1 mm", contact=Compliant(), journal_radius="10 mm")
+    return simulate(soft, 1.0)
+
+
+@functools.cache
 def contacts() -> dict[str, xarray.Dataset]:
-    """The same joint as rigid, permanent and ideal contact."""
+    """The same joint as rigid, compliant, permanent and ideal contact."""
     model = library.grigore_figure_5()
     rigid = model.loosen("O3", "1 mm", contact=Rigid(), journal_radius="10 mm")
     ideal = model.with_({"O3.clearance": 0.0}).replace(start={"coupler": model.start["coupler"]})
-    found = {"rigid": simulate(rigid, 1.0, MoreauJean(2e-5)), "permanent": permanent().sel(time=slice(0, 1.0))}
-    return found | {"ideal": simulate(ideal, 1.0)}
+    found = {"rigid": simulate(rigid, 1.0, MoreauJean(2e-5)), "compliant": compliant()}
+    return found | {"permanent": permanent().sel(time=slice(0, 1.0)), "ideal": simulate(ideal, 1.0)}
 
 
 @functools.cache

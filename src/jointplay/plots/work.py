@@ -93,7 +93,7 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
     found = {text: run[name].values for name, text in words.items() if name in run}
     taken = {"contact_normal_work": "taken by contacts", "contact_friction_work": "lost by friction"}
     found |= {text: -run[name].values for name, text in taken.items() if name in run}
-    balance = parts["total"] - found.get("work", 0.0) + sum(x for text, x in found.items() if text != "work done")
+    balance = parts["total"] - found.get("work done", 0.0) + sum(x for text, x in found.items() if text != "work done")
     parts |= {text: x for text, x in found.items() if largest(x) > 1e-9 * largest(parts["kinetic"])}
     with sheet(run, 2 * HEIGHT + 0.3) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))

@@ -36,7 +36,7 @@ def pdf(
     browser: str | None = None,
     timeout: float = 60.0,
 ) -> Path:
-    """Print a page that `write` wrote: everything in it stands at the time `at` (s; after 40 % of the run by default)."""
+    """Print a page that `write` wrote: it stands at the time `at` (s; by default after 40 % of the run)."""
     found, source, made = browser or chromium(), Path(page).resolve(), Path(target).resolve()
     if found is None:
         raise RuntimeError("no Chromium was found to print with; install one (Debian: apt-get install chromium)")
