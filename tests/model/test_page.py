@@ -1,4 +1,4 @@
-"""docs/model.md, the reference of model files: its blocks load, its tables are those of the program, its recipes run."""
+"""docs/model.md, the reference of model files: its blocks load, its tables are true, its recipes run."""
 
 import inspect
 import math
