@@ -1,0 +1,196 @@
+"""The same mechanism with rigid, compliant, permanent and no play in its loose joints, side by side."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from .model.clearances import Compliant, Following, Rigid
+from .model.joints import Openable, Revolute, play
+from .model.mechanism import Mechanism
+from .model.parts import ModelError, Problem
+from .simulation import SAMPLES, Stepper, plan
+from .statics import twin
+from .system import System
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+Contact = Rigid | Compliant | Following
+IDEAL, ROUGH = "ideal", "ideal+friction"
+DEFAULTS: tuple[Contact, ...] = (Rigid(), Following(on_loss="continue"))
+
+
+def compare(
+    mechanism: Mechanism | System,
+    contacts: Iterable[Contact] | Mapping[str, Contact] | None = None,
+    *,
+    until: float,
+    steppers: Mapping[str, Stepper] | None = None,
+    every: float | None = None,
+    baseline: Literal["ideal", "ideal+friction"] = "ideal",
+) -> Dataset:
+    """Runs a mechanism once for each contact, put into all its loose joints, and once with these joints ideal.
+
+    contacts: values, or by names of one's own; rigid, compliant and permanent contact with their default numbers
+    unless given.  until, every: as in `simulate`, in s.  steppers: by the names of the contacts; without one rigid
+    contact has MoreauJean(), all else RungeKutta().  baseline: what deviations are counted from; "ideal+friction" is
+    the twin whose ideal joints have the friction law of the first compliant contact, so that what is left is the work
+    of the clearance.  The table, over the dimension `contact` (the baseline first):
+
+    deviation      largest difference of a body's angle to the baseline (rad), while both ran
+    shift          the same for the place of its mass centre (m)
+    peak_force     largest force of a joint over all steps (N); of rigid contact between impacts, whose forces have no
+                   bound: `peak_impulse` (N s) is their largest impulse
+    energy_lost    in contacts by impacts, damping and friction (J); compliant: with what they store at the end
+    steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s) of equations and code
+    reached, outcome   the time (s) at which the run ended, and how
+
+    >>> from jointplay.model import library
+    >>> found = compare(library.crank_rocker_2016(clearance2=1e-3), [Rigid()], until=0.01)
+    >>> [str(name) for name in found["contact"].values]
+    ['ideal', 'rigid']
+    """
+    from xarray import Dataset
+
+    mechanism = mechanism.given if isinstance(mechanism, System) else mechanism
+    loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Openable) and play(j) > 0}
+    if not loose:
+        raise ValueError(f"compare: no joint of {mechanism.name!r} is loose; give one a clearance, with loosen")
+    if baseline not in (IDEAL, ROUGH):
+        raise ValueError(f"compare: baseline must be {IDEAL!r} or {ROUGH!r}, got {baseline!r}")
+    chosen = named((DEFAULTS[0], Compliant(), *DEFAULTS[1:]) if contacts is None else contacts)
+    variants = {IDEAL: ideal(mechanism)}
+    if baseline == ROUGH:
+        variants = {ROUGH: rough(variants[IDEAL], loose, chosen.values()), **variants}
+    for name, contact in chosen.items():
+        variants[name] = mechanism
+        for joint, held in loose.items():
+            variants[name] = variants[name].loosen(joint, play(held), contact=contact)
+    given = dict(steppers or {})
+    unknown = [name for name in given if name not in variants]
+    if unknown:
+        raise ValueError(f"compare: no contact {unknown[0]!r} for its stepper; there are {', '.join(variants)}")
+    rows: list[dict[str, Any]] = []
+    runs: dict[str, Dataset] = {}
+    for name, variant in variants.items():
+        begin = time.perf_counter()
+        system = System(variant, 1.02 * until)
+        journey = plan(system, given.get(name), until, until / SAMPLES if every is None else every)
+        ready = time.perf_counter()
+        outcome = journey.go(None, strict=False)
+        cost = (time.perf_counter() - ready) / outcome.time if outcome.time else np.nan
+        runs[name] = run = journey.dataset(outcome)
+        rows.append(row(run, runs[baseline]) | {"cost": cost, "preparation": ready - begin})
+    labels = {"contact": list(variants), "body": list(mechanism.bodies), "joint": list(mechanism.joints)}
+    data: dict[str, Any] = {}
+    for key, (dimensions, unit, text) in COLUMNS.items():
+        said = {"units": unit, "long_name": text} if unit else {"long_name": text}
+        data[key] = (("contact", *dimensions), np.array([one[key] for one in rows]), said)
+    attrs = {"title": mechanism.name, "until": until, "loose": ", ".join(loose), "baseline": baseline}
+    return Dataset(data, labels, attrs)
+
+
+COLUMNS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "deviation": (("body",), "rad", "largest difference of the angle to the baseline"),
+    "shift": (("body",), "m", "largest distance of the mass centre to that of the baseline"),
+    "peak_force": (("joint",), "N", "largest force over all steps, of rigid contact between impacts"),
+    "peak_impulse": ((), "N*s", "largest impulse of an impact"),
+    "energy_lost": ((), "J", "energy lost in contacts"),
+    "steps": ((), "", "steps taken"),
+    "cost": ((), "1", "wall time per simulated time"),
+    "preparation": ((), "s", "time to make the equations and their code"),
+    "reached": ((), "s", "time that the run reached"),
+    "outcome": ((), "", "how the run ended"),
+}
+
+
+def named(contacts: Iterable[Contact] | Mapping[str, Contact]) -> dict[str, Contact]:
+    """The contacts by name: their kinds, numbered where a kind comes twice."""
+    if isinstance(contacts, Mapping):
+        result = dict(contacts)
+    else:
+        listed = list(contacts)
+        kinds = [getattr(contact, "kind", "") for contact in listed]
+        counts = {kind: itertools.count(1) for kind in kinds}
+        names = [kind if kinds.count(kind) == 1 else f"{kind} {next(counts[kind])}" for kind in kinds]
+        result = dict(zip(names, listed, strict=True))
+    for name, contact in result.items():
+        if not isinstance(contact, Contact):
+            raise ValueError(f"compare: contacts are Rigid, Compliant or Following values, got {contact!r}")
+        if name == IDEAL:
+            raise ValueError(f"compare: {IDEAL!r} names the twin without play; choose another name")
+    return result
+
+
+def ideal(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with all its loose joints closed, those in permanent contact too."""
+    closed = {f"{name}.clearance": 0.0 for name in mechanism.loose(Following)}
+    return twin(mechanism.with_(closed) if closed else mechanism)
+
+
+def rough(ideal: Mechanism, loose: Mapping[str, Openable], contacts: Iterable[Contact]) -> Mechanism:
+    """The ideal mechanism with the friction of the first contact that has a law of it in the pins that were loose."""
+    laws = [contact.friction for contact in contacts if isinstance(contact, Compliant) and contact.friction]
+    if not laws:
+        raise ValueError(f"compare: {ROUGH!r} needs a friction law; give one to a Compliant contact")
+    joints: dict[str, Any] = dict(ideal.joints)
+    for name, joint in loose.items():
+        if not isinstance(joint, Revolute):
+            text = f"a {joint.kind} joint has no friction while it is ideal; use baseline={IDEAL!r}"
+            raise ModelError(Problem(("joints", name), text))
+        joints[name] = {**ideal.joints[name].plain(), "pin_friction": laws[0]}
+    return ideal.replace(joints=joints)
+
+
+def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
+    """What a run adds to the table."""
+    found: dict[str, Any] = {"steps": run.attrs["steps"], "reached": run.attrs["outcome_time"]}
+    last = baseline["time"].values[-1:]
+    one = run.isel(time=run["time"].values <= (last[0] if last.size else -1.0))
+    if one.sizes["time"] and baseline.sizes["time"] > 1:
+        off = {name: one[name].values - followed(baseline, name, one["time"].values) for name in ("angle", "x", "y")}
+        found["deviation"] = np.abs(off["angle"]).max(axis=0)
+        found["shift"] = np.hypot(off["x"], off["y"]).max(axis=0)
+    else:  # one of them ended at once
+        found |= dict.fromkeys(("deviation", "shift"), np.full(run.sizes["body"], np.nan))
+    found["peak_force"] = run["peak_force"].values if "peak_force" in run else np.full(run.sizes["joint"], np.nan)
+    found["peak_impulse"] = float(run["peak_impulse"].max()) if "peak_impulse" in run else np.nan
+    ends = {name: float(run[name][-1]) for name in LOSSES if name in run and run.sizes["time"]}
+    lost = sum(LOSSES[name] * x for name, x in ends.items())
+    return found | {"energy_lost": float(lost), "outcome": run.attrs["outcome_text"]}
+
+
+def followed(run: Dataset, name: str, times: np.ndarray) -> np.ndarray:
+    """A coordinate of all bodies at other times: steppers of fixed step do not sample at the same."""
+    if np.array_equal(times, run["time"].values):
+        return np.asarray(run[name].values)
+    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
+
+    curve = CubicHermiteSpline(run["time"].values, run[name].values, run[f"{name}_rate"].values)
+    return np.asarray(curve(times))
+
+
+LOSSES = {"impact_loss": 1, "friction_loss": 1, "contact_normal_work": -1, "contact_friction_work": -1}
+
+
+def text(found: Dataset) -> str:
+    """The table for a terminal: largest deviation of a body, largest force of a joint, energy lost, cost."""
+    head = ("contact", "deviation/rad", "shift/m", "peak force/N", "impulse/N s", "lost/J", "steps", "s per s", "end")
+    lines: list[tuple[str, ...]] = [head]
+    for name in found["contact"].values:
+        one = found.sel(contact=name)
+        numbers = [float(one[key].max()) for key in ("deviation", "shift", "peak_force", "peak_impulse", "energy_lost")]
+        cells = ["-" if np.isnan(x) else "0" if x == 0 else f"{x:.4g}" for x in numbers]
+        ended = str(one["outcome"].values)
+        lines.append((str(name), *cells, str(int(one["steps"])), f"{float(one['cost']):.2g}", ended))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join([f"{line[0]:<{widths[0]}}", *(f"{x:>{w}}" for x, w in zip(line[1:-1], widths[1:-1], strict=True))])
+        + f"  {line[-1]}"
+        for line in lines
+    )
