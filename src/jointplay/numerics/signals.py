@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.text import whole
+from ..engine.text import branch, whole
 from ..engine.values import bits, floor, from_bits, is_value, number, recorder, where
 
 
@@ -17,6 +17,19 @@ def peak(name: str, value: Any, time: Any = None) -> None:
         at = recorder().declare(f"{name}.time", 0.0, checked=False)
         at.value = where(higher, time, at.value)
     best.value = where(higher, value, best.value)
+
+
+def peaks(values: dict[str, Any], time: Any = None) -> None:
+    """Like `peak` for each of several values: what is seldom largest costs no more than being compared."""
+    higher: Any = False
+    for name, value in values.items():
+        higher = (value > recorder().declare(name, -math.inf, checked=False).value) | higher
+
+    def keep() -> None:
+        for name, value in values.items():
+            peak(name, value, time)
+
+    branch(higher, keep, lambda: None)
 
 
 def total(name: str, value: Any) -> None:

@@ -65,7 +65,8 @@ def single(problem: Problem) -> Answer:
     [[wnn, wnt], [_, wtt]], [bn, bt] = problem.W, problem.b
     [friction], [static], [mode] = problem.friction, problem.static, problem.mode
     slope = where(bt > 0, -friction, friction)  # tangential impulse per normal impulse
-    slip = -bn / (wnn + slope * wnt)
+    # both quotients are there before the sign is known
+    slip = -bn * where(bt > 0, 1 / (wnn - friction * wnt), 1 / (wnn + friction * wnt))
     reverses = (bt + (wnt + slope * wtt) * slip) * slope > 0
     sides = where(bt > 0, FORWARD, BACKWARD), where(bt > 0, BACKWARD, FORWARD)
 

@@ -122,8 +122,10 @@ class Equations:
 
     def energies(self, q: list[Any], v: list[Any], t: Any, pose: Pose | None = None) -> tuple[Any, Any]:
         """Kinetic and potential energy (J)."""
-        kinetic = 0.5 * dot(self.masses(), [x * x for x in v])
-        return kinetic, potential(pose or self.pose(q, t))
+        masses, squares, twice = self.masses(), [x * x for x in v], 0
+        for i in range(0, len(v), 3):
+            twice = twice + (masses[i] * (squares[i] + squares[i + 1]) + masses[i + 2] * squares[i + 2])
+        return 0.5 * twice, potential(pose or self.pose(q, t))
 
     def masses(self) -> list[Any]:
         """The diagonal of the mass matrix."""

@@ -19,7 +19,7 @@ from ..model.mechanism import owner
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from ..numerics.linalg import Pair, dot, is_zero, linear_solve
-from ..numerics.signals import due, peak, total
+from ..numerics.signals import due, peak, peaks, total
 from .contact_solver import FINE, OPEN, SOFT, STICKING, Problem, either, solve
 from .contacts import contacts, reaction
 from .dynamics import Equations, Rows, Spread
@@ -66,7 +66,7 @@ def combined(base: Sequence[Any], weights: Sequence[Any], changes: Sequence[Sequ
 def closing(W: list[list[Any]], wanted: list[Any], chosen: list[Any]) -> list[Any]:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
     if len(wanted) == 1:
-        return [where(chosen[0], wanted[0] / W[0][0], 0.0)]
+        return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
     matrix, right = [], []
     for i, row in enumerate(W):
         soft = [w * (1 + SOFT) if i == j else w for j, w in enumerate(row)]
@@ -173,10 +173,11 @@ class Step:
             for j in range(i + 1):
                 W[i][j] = W[j][i] = dot(line, changes[j])
         b = [dot(line, self.smooth) for line in lines]
+        free_rates = list(b)
         friction, static, bounce = self.coefficients()
         before, old = [mode.value for mode in self.modes], [dot(line, self.v) for line in lines]
         impact = either([self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) for i in every])
-        held = list(before)
+        held, blocked = list(before), []  # blocked: joints and drives leave the contact no way
         for i in every:
             if touch.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
@@ -185,8 +186,7 @@ class Step:
                 held[i] = where((before[i] == OPEN) & slow, STICKING, before[i])
             b[2 * i] = b[2 * i] + where(impact, bounce[i] * old[2 * i], 0.0)  # Newton's rule, for all that are closed
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
-            blocked = (gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
-            stop(blocked, SOLVER_FAILED, i + 1)  # joints and drives leave it no way
+            blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
 
         smooth = [c.tangential is None for c in touch.contacts]
@@ -194,22 +194,22 @@ class Step:
         def impulses(active: list[Any]) -> list[Any]:
             answer = solve(Problem(W, b, friction, static, active, held, smooth))
             change = combined(self.shift, [h * self.theta * x for x in answer.impulses], changes)
-            left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
+            left = [gaps[i] + (h * self.theta) * dot(W[2 * i], answer.impulses) for i in every]
             if not self.projection:
                 return [*answer.impulses, *answer.modes, answer.violation, *change, *left]
             chosen = [active[i] & ((answer.impulses[2 * i] > 0) | (left[i] < 0)) for i in every]
             push = closing(normal, [-gap for gap in left], chosen)
             change = combined(change, push, [changes[2 * i] for i in every])
-            left = [gap + dot(line, change) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
+            left = [x + dot(row, push) for x, row in zip(left, normal, strict=True)]
             return [*answer.impulses, *answer.modes, answer.violation, *change, *left]
 
         count = len(every)
         found = self.activated(impulses, gaps) if count > 1 else impulses([gap <= 0 for gap in gaps])
         p, modes, violation = found[: 2 * count], found[2 * count : 3 * count], found[3 * count]
         change = found[3 * count + 1 : 3 * count + 1 + len(self.names)]
-        stop(violation > VIOLATED, SOLVER_FAILED)
+        stop((violation > VIOLATED) | either(blocked), SOLVER_FAILED)
         peak("violation", violation)
-        total("steps.unconverged", where(violation > FINE, 1.0, 0.0))
+        branch(violation > FINE, lambda: total("steps.unconverged", 1.0), lambda: None)
         rates = combined(self.smooth, p, changes)
         hits = [self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) & (p[2 * i] > 0) for i in every]
         struck = either([hit | ((before[i] == OPEN) & (p[2 * i] > 0)) for i, hit in enumerate(hits)])
@@ -217,12 +217,12 @@ class Step:
         gained: Any = 0.0
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
-            new = dot(lines[2 * i], rates), dot(lines[2 * i + 1], rates)
+            new = (free_rates[2 * i] + dot(W[2 * i], p), free_rates[2 * i + 1] + dot(W[2 * i + 1], p))
             lost = n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1]))
             each.append([n, t, modes[i], *lost, new[1]])
             gained = gained - lost[0] - lost[1]
-            self.count_modes(i, hits[i], struck, each[-1], un, lost[0] + lost[1])
-        total("created", where(struck, maximum(gained, 0.0), 0.0))
+            self.count_modes(i, hits[i], each[-1], un, lost[0] + lost[1])
+        branch(either(hits), lambda: total("created", maximum(gained, 0.0)), lambda: None)
         self.count_corners(modes)
         return Ends(rates, change, combined(self.called, p, called), where(struck, 1.0, 0.0), each)
 
@@ -238,8 +238,9 @@ class Step:
         struck = (approach < 0) & ((before == OPEN) | (-approach > 0.5 * abs(slip)))
         if c.place is None:
             return struck
-        bent = self.h * slip * slip / self.equations.numbers(f"{c.joint}.clearance")
-        return struck & (-approach > where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent)
+        bent = self.h / self.equations.numbers(f"{c.joint}.clearance")
+        least = where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent
+        return struck & (-approach > least * (slip * slip))
 
     def activated(self, impulses: Callable[[list[Any]], list[Any]], gaps: list[Any]) -> list[Any]:
         """Repeat with the contacts that others push shut, until none is left out."""
@@ -269,16 +270,14 @@ class Step:
             bounce.append(numbers(c.restitution))
         return friction, static, bounce
 
-    def count_modes(self, i: int, hit: Any, struck: Any, contact: list[Any], approach: Any, lost: Any) -> None:
-        """Count what a contact does, keep its largest force or impulse, and write down an impact."""
+    def count_modes(self, i: int, hit: Any, contact: list[Any], approach: Any, lost: Any) -> None:
+        """Count what a contact does, and write down an impact."""
         c, (n, t, mode, *_) = self.touch.contacts[i], contact
-        total(f"{c.label}.impacts", where(hit, 1.0, 0.0))
         total(f"{c.label}.sticking", where(mode == STICKING, 1.0, 0.0))
         total(f"{c.label}.sliding", where((mode > OPEN) & (mode < STICKING), 1.0, 0.0))
-        peak(f"{c.label}.normal", where(struck, 0.0, n), self.after)  # of contact that lasts: impulse in a step
-        peak(f"{c.label}.impulse", where(struck, n, 0.0), self.after)
 
         def write() -> None:
+            total(f"{c.label}.impacts", 1.0)
             angle = atan2(c.place.y, c.place.x) if c.place else 0.0
             emit(
                 "impacts",
@@ -335,6 +334,7 @@ class Step:
 
             total("steps.refined", 1.0)
             found, _ = loop([*place, *flags, drift, depth], once, ROUNDS)
+            stop(maximum(*found[-2:]) > UNCLOSED, SOLVER_FAILED)
             turned = self.equations.pose(list(found[:n]), self.after).turns
             return [*found[:n], *(x for body in bodies for x in turned[body].parts), *found[-2:]]
 
@@ -344,7 +344,6 @@ class Step:
         ends = branch(maximum(drift, depth) > CLOSED, again, done)
         place, left = ends[:n], ends[-2:]
         turns = {body: Pair(*ends[n + 2 * i : n + 2 * i + 2]) for i, body in enumerate(bodies)}
-        stop(maximum(*left) > UNCLOSED, SOLVER_FAILED)
         peak("drift", left[0])
         peak("penetration", left[1])
         return place, self.equations.pose(place, self.after, turns)
@@ -369,8 +368,7 @@ class Step:
         return [*place, *flags, drift, largest([-gap for gap in gaps])]
 
     def keep_largest(self, forces: list[Any], ends: Ends) -> None:
-        """The largest impulses (squared) of joints and drives: those of a step without impact are forces."""
-        struck = ends.struck > 0.5 if self.modes else False
+        """The largest impulses of joints and drives (squared) and of contacts; without an impact they are forces."""
         sizes: dict[str, Any] = {}
         for i, joint in enumerate(self.equations.mechanism.joints):
             x, y, moment = forces[3 * i : 3 * i + 3]
@@ -380,15 +378,15 @@ class Step:
         for label, impulse in zip(self.rows.labels, ends.rows, strict=True):
             if owner(label) in self.equations.mechanism.drives:
                 sizes[f"{owner(label)}.effort"] = impulse * impulse
-        for name, size in sizes.items():
-            peak(name, where(struck, 0.0, size), self.after)
+        normals = {c.label: contact[0] for c, contact in zip(self.touch.contacts, ends.contacts, strict=True)}
+
+        def lasting() -> None:
+            peaks(sizes | {f"{label}.normal": n for label, n in normals.items()}, self.after)
 
         def impact() -> None:
-            for name, size in sizes.items():
-                peak(f"{name}.impulse", size, self.after)
+            peaks({f"{name}.impulse": x for name, x in (sizes | normals).items()}, self.after)
 
-        if self.modes:
-            branch(struck, impact, lambda: None)
+        branch(ends.struck > 0.5, impact, lasting) if self.modes else lasting()
 
     def record(self, place: list[Any], pose: Pose, ends: Ends) -> None:
         """Energy, its parts and its balance, the largest joint forces, and samples."""
@@ -412,10 +410,16 @@ class Step:
         peak("imbalance", abs(balance))
         lines = equations.reactions(self.rows, self.ahead, self.after)
         forces = [dot(line, ends.rows) for line in lines]
-        ahead, joints = self.equations.pose(self.ahead, self.after), list(equations.mechanism.joints)
+        ahead, joints, moments = equations.pose(self.ahead, self.after), list(equations.mechanism.joints), {}
         for contact, c in zip(ends.contacts, self.touch.contacts, strict=True):
             at = 3 * joints.index(c.joint)
-            for k, part in enumerate(reaction(ahead, c, contact[0], contact[1])):
+            if c.place is None:
+                parts = reaction(ahead, c, contact[0], contact[1])
+            else:  # the moment of a journal is needed in samples only
+                along = c.direction or Pair(0, 0)
+                force = along * contact[0] + along.turned() * contact[1]
+                parts, moments[at + 2] = (force.x, force.y, 0), (c, contact)
+            for k, part in enumerate(parts):
                 forces[at + k] = forces[at + k] + part
         self.keep_largest(forces, ends)
 
@@ -427,6 +431,9 @@ class Step:
             for i, joint in enumerate(equations.mechanism.joints):
                 parts = ("force.x", "force.y", "moment")
                 columns |= {f"{joint}.{part}": forces[3 * i + k] / h for k, part in enumerate(parts)}
+                if 3 * i + 2 in moments:
+                    c, contact = moments[3 * i + 2]
+                    columns[f"{joint}.moment"] = reaction(ahead, c, contact[0], contact[1])[2] / h
             columns |= {f"{row}.multiplier": x / h for row, x in zip(self.rows.labels, ends.rows, strict=True)}
             for c, contact, mode in zip(contacts(pose), ends.contacts, self.modes, strict=True):
                 hit = (mode.value == OPEN) & (contact[0] > 0) & (ends.struck > 0.5)
@@ -447,5 +454,5 @@ def largest(values: Sequence[Any]) -> Any:
     """The largest of several values, at least 0."""
     result: Any = 0.0
     for x in values:
-        result = maximum(result, x)
+        result = where(x > result, x, result)
     return result
