@@ -702,3 +702,14 @@ def test_names_that_the_terminal_cannot_show(here: Path):
         timeout=60,
     )
     assert done.returncode == 0 and "schwingt\\xfcr" in done.stdout and done.stderr == ""
+
+
+def test_report_writes_a_page(here: Path, capsys):
+    assert main(["run", "swing.yaml", *SHORT, "--quiet"]) == 0
+    assert main(["report", "swing.nc", "-o", "page.html"]) == 0
+    assert capsys.readouterr().out == "wrote page.html\n"
+    text = Path("page.html").read_text()
+    assert text.startswith("<!") and "swing" in text and len(text) < 2e6
+    for arguments in (["none.nc"], ["swing.nc", "-o", "page.txt"], ["swing.yaml"], ["swing.nc", "--twin", "none.nc"]):
+        assert main(["report", *arguments]) == 2
+        assert capsys.readouterr().err.startswith("jointplay: ")

@@ -20,7 +20,7 @@ ROOMS: list[set[str]] = [
     {"physics"},
     {"system"},
     {"simulation", "statics", "results", "audit"},
-    {"papers", "analysis", "sweep", "balance"},
+    {"papers", "comparison", "analysis", "sweep", "balance"},
     {"cli", "studio", "report", "plots"},
 ]
 LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}

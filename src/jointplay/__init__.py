@@ -1,11 +1,11 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-describe    Mechanism, Body, bar; Following, Rigid; model (joints, drives, forces), library (known mechanisms)
+describe    Mechanism, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria
-run         simulate; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
-results     results (Datasets and their files), plots (figures)
+run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
 
 Names are resolved on first use, so that ``import jointplay`` stays cheap and loads no numerical library.
@@ -17,14 +17,15 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "library load loads save dumps schema Mechanism Body bar Following Rigid "
+    "jointplay.model": "library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
     "constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria",
+    "jointplay.comparison": "compare",
     "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("engine", "model", "plots", "results")
+_MODULES = ("engine", "model", "plots", "report", "results")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

@@ -140,6 +140,12 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
 
+    report = add("report", "write a run as one HTML page in which the mechanism moves")
+    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run")
+    report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
+    report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
+    report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
+
     add("schema", "print the JSON schema of model files, for completion in an editor")
 
     new = add("new", "write a commented model file to start from")

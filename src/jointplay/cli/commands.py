@@ -8,9 +8,10 @@ import math
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
-from . import DONE, computing, inputs
+from . import DONE, Failed, computing, inputs
 from .tables import columns
 
 STARTER = Path(__file__).with_name("starter.yaml")
@@ -98,6 +99,24 @@ def new(arguments: argparse.Namespace) -> None:
         file.write(text.replace("starter.yaml", str(path)))
     quoted, picture = shlex.quote(str(path)), shlex.quote(str(path.with_suffix(".png")))
     print(f"wrote {path}; next: jointplay run {quoted} --plot {picture}")
+
+
+def report(arguments: argparse.Namespace) -> None:
+    """Write a run as a page, and print it if asked."""
+    source = Path(arguments.run)
+    target = inputs.target("-o", arguments.output or str(source.with_suffix(".html")), {".html": ""})
+    paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
+
+    from jointplay import report, results
+
+    run = results.load(source)
+    twin = results.load(arguments.twin) if arguments.twin else None
+    print(f"wrote {report.write(run, target, twin, ' '.join(['jointplay', *sys.argv[1:]]))}")
+    if paper is not None:
+        try:
+            print(f"wrote {report.pdf(target, paper)}")
+        except RuntimeError as error:
+            raise Failed(str(error)) from None
 
 
 def cache(arguments: argparse.Namespace) -> None:

@@ -90,8 +90,9 @@ def target(option: str, text: str, suffixes: dict[str, str]) -> Path:
     suffix = path.suffix.lower()
     if suffix not in suffixes:
         *rest, last = suffixes
+        known = f"{', '.join(rest)} or {last}" if rest else last
         given = f"{path.suffix!r}" if path.suffix else "none"
-        raise ValueError(f"{option} {text}: the suffix must be {', '.join(rest)} or {last}, got {given}")
+        raise ValueError(f"{option} {text}: the suffix must be {known}, got {given}")
     module = suffixes[suffix]
     if module and importlib.util.find_spec(module) is None:
         remedy = f'pip install "jointplay[{_EXTRAS[module]}]"'
