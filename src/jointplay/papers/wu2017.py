@@ -226,7 +226,9 @@ def drives() -> Iterator[Record]:
     for name, (mechanism, until) in ways.items():
         found = span(mechanism, until)
         computed, at = [1e3 * found.least, 1e3 * found.largest], {"AC/mm": 150, "w1, w2": name}
-        said = f"differs: {found.problem}" if found.problem else verdict(computed, note="assembles throughout")
+        if found.problem:
+            raise ValueError(f"drives {name}: {found.problem}; nothing was integrated")
+        said = verdict(computed, note="assembles throughout")
         yield record("drives over a period", at, "BD from, to", "mm", None, None, computed, said)
         extremes += computed if until == PERIOD else []
     computed, at = [min(extremes), max(extremes)], {"AC/mm": 150, "w1, w2": "Table 3"}
