@@ -118,7 +118,8 @@ def stepper(
             error = shared_max(error)
             factor = minimum(maximum(0.9 * pow(maximum(error, 1e-10), -0.2), 0.2), 5.0)
             following = minimum(h * factor, p["stepper.max_step"])
-            stop(following < 1e-13 * maximum(abs(s.t), 1.0), STEP_TOO_SMALL)
+            # a step that lands on a contact may be as short, but it is taken
+            stop((error > 1.0) & (following < 1e-13 * maximum(abs(s.t), 1.0)), STEP_TOO_SMALL)
             shorter = now | {"h": following}
             return list(branch(error <= 1.0, lambda: take(following), lambda: list(shorter.values())))
 
