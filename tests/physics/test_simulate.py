@@ -279,3 +279,14 @@ def test_odd_starts_and_idle_friction_are_noted():
     assert any("acts only with play" in note and "pin_friction" in note for note in notes)
     moved = simulate(library.slider_crank(speed=1.0), 0.1, start={"crank": 1.0})
     assert any("start crank = 1 cannot be held" in note for note in json.loads(moved.attrs["notes"]))
+
+
+def test_a_spring_without_a_direction_is_named():
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 2, inertia: 1}}
+forces: {s: {kind: spring, between: [ground.O, ball.centre], stiffness: 8, free_length: 0.5}}
+start: {ball.x: 0, ball.y: 0}
+"""
+    with pytest.raises(ValueError, match="start: the forces are not finite; a spring with a free length"):
+        simulate(loads(text), 1.0)

@@ -37,6 +37,9 @@ class SmoothJourney(Journey):
         self.notes += statics.doubts(system, q, v)
         here = system.evaluate(q, v)
         a, multipliers = here.accelerations()
+        if not np.isfinite(a).all():
+            text = "the forces are not finite; a spring with a free length has no direction where its ends meet"
+            raise ModelError(Problem(("start",), text))
         power = float(here.power + multipliers @ here.speed)
         self.pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in self.following}
         # a compliant contact that is closed at the start is taken as just begun
