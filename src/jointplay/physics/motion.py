@@ -47,6 +47,7 @@ class Parts:
         self.following = equations.mechanism.loose(Following)
         self.integrals = [WORK, *(CONTACT_WORK if compliance.labels else ())]
         self.accelerate, self.closing = subroutine(self._accelerate), subroutine(self._closing)
+        self.interpolate = subroutine(self._interpolate)
 
     def vector(self, state: Mapping[str, Any]) -> list[Any]:
         """Coordinates, rates and states of laws as the vector that is integrated."""
@@ -150,12 +151,14 @@ class Parts:
 
     def within(self, new: Mapping[str, Any], u: Any) -> list[Any]:
         """The vector inside the last step, u from 0 to 1."""
-        both = []
-        for name in self.names:
-            first = [new[f"{name}.{part}"] for part in ("x0", "v0", "a0")]
-            both.append(dense(u, new["h0"], first, [new[name + end] for end in ("", ".rate", ".acceleration")]))
-        laws = [self.between(new, u, name) for name in self.compliance.rates]
-        return [*(x for x, _ in both), *(rate for _, rate in both), *laws]
+        ends = (".x0", ".v0", ".a0", "", ".rate", ".acceleration")
+        inside = self.interpolate(u, new["h0"], *(new[name + end] for name in self.names for end in ends))
+        return [*inside, *(self.between(new, u, name) for name in self.compliance.rates)]
+
+    def _interpolate(self, u: Any, h: Any, *numbers: Any) -> list[Any]:
+        each = [numbers[i : i + 6] for i in range(0, len(numbers), 6)]
+        both = [dense(u, h, numbers[:3], numbers[3:]) for numbers in each]
+        return [*(x for x, _ in both), *(rate for _, rate in both)]
 
     def between(self, new: Mapping[str, Any], u: Any, name: str) -> Any:
         """An integral or a law's state inside the last step."""
