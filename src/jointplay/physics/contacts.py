@@ -138,19 +138,12 @@ def teeth(pose: Pose, name: str, joint: Gear) -> Iterator[Contact]:
 
 def reaction(pose: Pose, contact: Contact, normal: Any, tangential: Any) -> tuple[Any, Any, Any]:
     """What a contact does to its joint's second body: force (x, y), and moment about the joint's second point."""
-    joint = pose.mechanism.joints[contact.joint]
-    first, second = (owner(reference) for reference in joint.between)
-    on, sign = (second, 1) if second != "ground" else (first, -1)
+    on, sign, arm = pose.lever(contact.joint)
     rub = contact.rubbing or contact.tangential or {}
     x, y, turn = (
         sign * (contact.normal.get(f"{on}.{c}", 0) * normal + rub.get(f"{on}.{c}", 0) * tangential)
         for c in ("x", "y", "angle")
     )
-    if isinstance(joint, Gear):
-        return x, y, turn
-    arm = pose.arm(joint.between[1])
-    if second == "ground":
-        arm = pose.arm(joint.between[0]) + pose.between(joint.between)
     return x, y, turn - arm.cross(Pair(x, y))
 
 

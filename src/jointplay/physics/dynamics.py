@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Spread:
     """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T."""
 
     def __init__(self, B: list[list[Any]], masses: list[Any]) -> None:
-        self.inverse = [1 / m for m in masses]
+        self.B, self.inverse = B, [1 / m for m in masses]
         self.scaled = [[b * w for b, w in zip(row, self.inverse, strict=True)] for row in B]
         self.size = len(masses)
         self.factor = Factor([[dot(a, b) for b in self.scaled] for a in B]) if B else None
@@ -42,6 +42,12 @@ class Spread:
     def weak(self, limit: float) -> Any:
         """Where some relative pivot is below the limit: the rows depend on each other."""
         return self.factor.weak(limit) if self.factor else False
+
+    def response(self, line: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
+        free = [x * w for x, w in zip(line, self.inverse, strict=True)]
+        back, impulses = self([-dot(row, free) for row in self.B])
+        return [a + b for a, b in zip(free, back, strict=True)], impulses
 
     def __call__(self, rhs: list[Any]) -> tuple[list[Any], list[Any]]:
         """The least change x with B x = rhs, and its multipliers."""
@@ -95,12 +101,8 @@ class Equations:
         about its second point; three lines for a joint."""
         pose, lines = self.pose(q, t), []
         for name, joint in self.mechanism.joints.items():
-            first, second = (owner(reference) for reference in joint.between)
-            on, sign = (second, 1) if second != "ground" else (first, -1)
+            on, sign, arm = pose.lever(name)
             at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
-            arm = pose.point(joint.between[1]) - pose.places[on] if joint.kind != "gear" else Pair(0, 0)
-            if second != "ground" and joint.kind != "gear":
-                arm = pose.arm(joint.between[1])
             both: list[list[Any]] = [[], [], []]
             for label, row in zip(rows.labels, rows.B, strict=True):
                 x, y, turn = (row[i] if owner(label) == name else 0 for i in at)

@@ -58,6 +58,17 @@ class Pose:
             return Pair(0, 0)
         return self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
 
+    def lever(self, joint: str) -> tuple[str, int, Pair]:
+        """A moving body of a joint, the sign that makes what acts on it act on the second body, and the way from its
+        mass centre to the joint's second point."""
+        element = self.mechanism.joints[joint]
+        first, second = (owner(reference) for reference in element.between)
+        if element.kind == "gear":  # bodies, not points
+            return (second, 1, Pair(0, 0)) if second != "ground" else (first, -1, Pair(0, 0))
+        if second != "ground":
+            return second, 1, self.arm(element.between[1])
+        return first, -1, self.arm(element.between[0]) + self.between(element.between)
+
     def between(self, pair: tuple[str, str]) -> Pair:
         """From the first point to the second."""
         return self.point(pair[1]) - self.point(pair[0])

@@ -8,8 +8,7 @@ change in the mass metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, emit, loop, memory, stop, subroutine
@@ -18,11 +17,12 @@ from ..model.clearances import Rigid
 from ..model.mechanism import owner
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
-from ..numerics.linalg import Pair, dot, is_zero, linear_solve
+from ..numerics.linalg import Pair, dot, is_zero
 from ..numerics.signals import due, peak, peaks, total
-from .contact_solver import FINE, OPEN, SOFT, STICKING, Problem, either, solve
+from .contact_solver import FINE, OPEN, STICKING, Problem, either, solve
 from .contacts import contacts, reaction
-from .dynamics import Equations, Rows, Spread
+from .dynamics import Equations
+from .impulses import PER_CONTACT, Ends, Touch, closing, combined, largest
 from .kinematics import Pose
 
 CLOSED = 5e-12  # m or rad: what a step may leave open before its positions are closed once more
@@ -31,71 +31,6 @@ PIVOT = 1e-10
 UNCLOSED = 1e-7  # m or rad: more cannot be closed
 ROUNDS = 8  # of closing positions
 IMPACT = 4.0  # mode of a sample whose step closed the contact
-PER_CONTACT = ("normal", "tangential", "mode", "impact loss", "friction loss", "slip")
-
-
-class Touch:
-    """All contacts at one position, with rows as lists over the coordinates."""
-
-    def __init__(self, text: Equations, q: list[Any], t: Any) -> None:
-        self.contacts = contacts(text.pose(q, t))
-        self.gaps = [c.gap for c in self.contacts]
-        self.normals = [[c.normal.get(name, 0) for name in text.coordinates] for c in self.contacts]
-        self.tangents = [[(c.tangential or {}).get(name, 0) for name in text.coordinates] for c in self.contacts]
-
-
-def responses(rows: Rows, spread: Spread, lines: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
-    """The change of the rates by a unit impulse along each line, and the impulses that it calls in the rows."""
-    changes, called = [], []
-    for line in lines:
-        free = [x * w for x, w in zip(line, spread.inverse, strict=True)]
-        back, impulses = spread([-dot(row, free) for row in rows.B])
-        changes.append([a + b for a, b in zip(free, back, strict=True)])
-        called.append(impulses)
-    return changes, called
-
-
-def combined(base: Sequence[Any], weights: Sequence[Any], changes: Sequence[Sequence[Any]]) -> list[Any]:
-    """base + sum of weight times change."""
-    result = list(base)
-    for weight, change in zip(weights, changes, strict=True):
-        result = [x + weight * d for x, d in zip(result, change, strict=True)]
-    return result
-
-
-def closing(W: list[list[Any]], wanted: list[Any], chosen: list[Any]) -> list[Any]:
-    """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
-    if len(wanted) == 1:
-        return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
-    matrix, right = [], []
-    for i, row in enumerate(W):
-        soft = [w * (1 + SOFT) if i == j else w for j, w in enumerate(row)]
-        matrix.append([where(chosen[i], w, 1.0 if i == j else 0.0) for j, w in enumerate(soft)])
-        right.append(where(chosen[i], wanted[i], 0.0))
-    return linear_solve(matrix, right)
-
-
-@dataclass
-class Ends:
-    """What a step arrives at: rates, change of place from where the free motion led, impulses of rows and contacts."""
-
-    rates: list[Any]
-    change: list[Any]
-    rows: list[Any]
-    struck: Any  # 1 in a step in which a contact is struck or closes, else 0: its impulses are no forces
-    contacts: list[list[Any]]  # PER_CONTACT of each
-
-    def flat(self) -> list[Any]:
-        """All numbers in one list."""
-        return [*self.rates, *self.change, *self.rows, self.struck, *(x for each in self.contacts for x in each)]
-
-    def like(self, numbers: Sequence[Any]) -> Ends:
-        """The same kind of ends from a flat list."""
-        n, m, k = len(self.rates), len(self.rows), len(PER_CONTACT)
-        rates, change, rows, [struck, *rest] = (
-            list(numbers[i:j]) for i, j in ((0, n), (n, 2 * n), (2 * n, 2 * n + m), (2 * n + m, None))
-        )
-        return Ends(rates, change, rows, struck, [rest[i : i + k] for i in range(0, len(rest), k)])
 
 
 def stepper(
@@ -167,7 +102,7 @@ class Step:
         """Impulses of closed contacts; the gaps are those that the motion without contact would reach."""
         touch, every, h = self.touch, range(len(self.modes)), self.h
         lines = [line for pair in zip(touch.normals, touch.tangents, strict=True) for line in pair]
-        changes, called = responses(self.rows, self.spread, lines)
+        changes, called = zip(*map(self.spread.response, lines), strict=True)
         W: list[list[Any]] = [[0] * len(lines) for _ in lines]
         for i, line in enumerate(lines):
             for j in range(i + 1):
@@ -356,7 +291,7 @@ class Step:
         spread = self.equations.spread(rows)
         change, _ = spread([-x for x in rows.residual])
         if touch.gaps:
-            changes, _ = responses(rows, spread, touch.normals)
+            changes, _ = zip(*map(spread.response, touch.normals), strict=True)
             W = [[dot(line, other) for other in changes] for line in touch.normals]
             wanted = [-(gap + dot(line, change)) for gap, line in zip(touch.gaps, touch.normals, strict=True)]
             change = combined(change, closing(W, wanted, [x > 0.5 for x in flags]), changes)
@@ -448,11 +383,3 @@ class Step:
 
         following = self.s.step + 1
         branch(due(following, self.p["stepper.every"]) | (following >= self.p["stepper.steps"]), sample, lambda: None)
-
-
-def largest(values: Sequence[Any]) -> Any:
-    """The largest of several values, at least 0."""
-    result: Any = 0.0
-    for x in values:
-        result = where(x > result, x, result)
-    return result

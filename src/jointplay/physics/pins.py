@@ -12,7 +12,6 @@ from typing import Any
 from ..engine.values import sqrt
 from ..model.joints import Revolute
 from ..model.mechanism import owner
-from ..numerics.linalg import dot
 from ..numerics.newton import solve
 from .dynamics import Equations, Rows, Spread
 
@@ -46,9 +45,8 @@ class Pins:
         for name, joint in self.rough.items():
             first, second = (f"{owner(end)}.angle" for end in joint.between)
             unit = [1 if n == second else -1 if n == first else 0 for n in names]
-            free = [x * w for x, w in zip(unit, spread.inverse, strict=True)]
-            back, impulses = spread([-dot(row, free) for row in rows.B])
-            changes.append([x + d for x, d in zip(free, back, strict=True)])
+            change, impulses = spread.response(unit)
+            changes.append(change)
             called.append(impulses)
             chosen, radius = joint.pin_friction, numbers(f"{name}.journal_radius")
             given = {key: numbers(f"{name}.pin_friction.{key}") for key in chosen.law.own} if chosen else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ class SimulationFailed(RuntimeError):
         self.outcome, self.result = outcome, result
 
 
-class Journey:
+class Journey(ABC):
     """One run of a stepper's text: its start, its program, its end.  Steppers differ in what they add."""
 
     run: Run
@@ -56,17 +57,17 @@ class Journey:
         self.notes = []
 
     # -- what steppers say for themselves
+    @abstractmethod
     def time(self) -> float:
         """The time reached (s)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expected(self) -> int:
         """About how many steps the run takes, for the time an eager run announces."""
-        raise NotImplementedError
 
+    @abstractmethod
     def steps(self) -> int:
         """How many steps were taken."""
-        raise NotImplementedError
 
     def times(self) -> tuple[float, float]:
         """The end and the interval of samples (s) as whole steps make them."""
@@ -80,9 +81,9 @@ class Journey:
         """An end that only this stepper knows, of a run that is done."""
         return None
 
+    @abstractmethod
     def audit(self) -> dict[str, float]:
         """What makes the run trustworthy."""
-        raise NotImplementedError
 
     def columns(self) -> Mapping[str, np.ndarray]:
         """The samples."""
