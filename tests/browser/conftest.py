@@ -24,7 +24,9 @@ def browser() -> Iterator:
     if found is None:
         pytest.skip("needs a Chromium: apt-get install chromium, or name one in JOINTPLAY_CHROMIUM")
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        # Playwright now and then never hears of a sandboxed frame that has a process of its own.
+        options = ["--no-sandbox", "--disable-gpu", "--disable-features=IsolateSandboxedIframes"]
+        started = playwright.chromium.launch(executable_path=found, args=options)
         yield started
         started.close()
 
