@@ -243,6 +243,22 @@ def test_results_have_an_accessor(tmp_path: Path):
     assert runs.slider().jp.report(tmp_path / "page.html").is_file()
 
 
+def test_the_accessor_needs_no_import_by_hand(tmp_path: Path):
+    results.save(runs.slider(), tmp_path / "slider.nc")
+    code = """if True:
+        import sys
+        import jointplay as jp
+        run = jp.simulate(jp.library.slider_crank(speed=10.0), 0.05)
+        assert "jointplay.report" not in sys.modules and "matplotlib" not in sys.modules
+        print(run.jp.show(height=300)._repr_html_().startswith("<iframe"))
+        loaded = jp.results.load("slider.nc")
+        print(loaded.jp.show(twin="slider.nc").page.count("<main>"), loaded.jp.report("page.html"))
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["True", "1", "page.html"], done.stderr
+    assert (tmp_path / "page.html").is_file()
+
+
 def test_printing_without_a_browser_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.delenv("JOINTPLAY_CHROMIUM", raising=False)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import warnings
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +76,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
     coordinates |= {"joint": joints} if joints else {}
     coordinates |= {"row": rows} if rows else {}
     coordinates |= {"drive": [row.partition(".")[0] for row in drives]} if drives else {}
+    register()
     return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
 
 
@@ -174,6 +177,7 @@ def load(path: str | os.PathLike[str]) -> Dataset:
     """A result written by `save` as .nc; another format version is refused by name."""
     from xarray import load_dataset
 
+    register()
     file = Path(path)
     if file.is_dir():
         raise ValueError(f"{path}: is a directory; give the name of a result file")
@@ -203,6 +207,35 @@ def load(path: str | os.PathLike[str]) -> Dataset:
         shown = repr(version) if isinstance(version, str) else version
         raise ValueError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
     return run
+
+
+class Accessor:
+    """What every result can do: run.jp.show() in a notebook, run.jp.report(path)."""
+
+    def __init__(self, run: Dataset) -> None:
+        self._run = run
+
+    def show(self, twin: Dataset | str | os.PathLike[str] | None = None, height: int = 760, **options: Any) -> Any:
+        """The animated page, inline, `height` pixels high; see `jointplay.report.show`."""
+        return _report().show(self._run, twin, height, **options)
+
+    def report(self, target: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the animated page; see `jointplay.report.write`."""
+        written: Path = _report().write(self._run, target, **options)
+        return written
+
+
+def _report() -> Any:
+    """The room that makes pages: it stands above this one and is asked only when a page is."""
+    return import_module(".report", __package__)
+
+
+@functools.cache
+def register() -> None:
+    """Give Datasets their `jp`; whoever makes or reads a result calls this, since xarray is slow to import."""
+    from xarray import register_dataset_accessor
+
+    register_dataset_accessor("jp")(Accessor)
 
 
 def audit(run: Dataset) -> dict[str, float]:

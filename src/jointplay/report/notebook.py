@@ -5,15 +5,16 @@ from __future__ import annotations
 import html as markup
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import xarray
+from typing import TYPE_CHECKING
 
 from ..model.mechanism import Mechanism
-from .page import html, write
+from ..results import register
+from .page import html
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import xarray
+
+register()  # also for Datasets that xarray itself opens
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,3 @@ def show(
 ) -> Shown:
     """The animated page of a result for a notebook's output, `height` pixels high."""
     return Shown(html(run, twin, mechanism=mechanism), height)
-
-
-@xarray.register_dataset_accessor("jp")
-class Accessor:
-    """What a result can do once jointplay.report is imported: run.jp.show(), run.jp.report(path)."""
-
-    def __init__(self, run: xarray.Dataset) -> None:
-        self._run = run
-
-    def show(self, twin: xarray.Dataset | None = None, height: int = 760) -> Shown:
-        """The animated page, inline."""
-        return show(self._run, twin, height)
-
-    def report(self, target: str | os.PathLike[str], **options: Any) -> Path:
-        """Write the animated page; see `jointplay.report.write`."""
-        return write(self._run, target, **options)
