@@ -263,6 +263,43 @@ def test_effort_says_newton_or_newton_metre():
         plots.effort(runs.rocker())
 
 
+def controlled() -> xarray.Dataset:
+    """A run with what a controller records: two channels in different units, one actuator."""
+    run = runs.slider()
+    time, channels = run.time.values, ["crank.angle", "slider.x"]
+    aims = np.stack([10 * time, 0.25 + 0 * time], axis=1)
+    errors = np.stack([run.angle.sel(body="crank").values, run.x.sel(body="slider").values], axis=1) - aims
+    return run.drop_vars("effort").assign(
+        channel=("channel", channels),
+        channel_unit=("channel", ["rad", "m"]),
+        reference=(("time", "channel"), aims),
+        tracking_error=(("time", "channel"), errors),
+        actuator=("actuator", ["motor"]),
+        control=(("time", "actuator"), np.sin(time)[:, None], {"units": "N*m"}),
+    )
+
+
+def test_controllers_bring_their_own_reference():
+    run = controlled()
+    figure = plots.tracking_error(run)
+    assert [axes.get_ylabel() for axes in figure.axes] == ["angle (rad)", "error (rad)", "x (m)", "error (m)"]
+    assert ys(figure.axes[0], "crank.angle") == pytest.approx(run.angle.sel(body="crank").values)
+    assert ys(figure.axes[0], "reference") == pytest.approx(10 * run.time.values)
+    assert figure.axes[3].lines[0].get_ydata() == pytest.approx(run.x.sel(body="slider").values - 0.25)
+    assert len(plots.tracking_error(run, signals=["slider.x"]).axes) == 2
+    with pytest.raises(ValueError, match=r"no channel 'rod\.x' in this result; there are crank\.angle, slider\.x"):
+        plots.tracking_error(run, signals=["rod.x"])
+    with pytest.raises(ValueError, match="has no tracking_error: only controlled runs record one; give a reference"):
+        plots.tracking_error(runs.slider())
+
+
+def test_actuators_stand_beside_drives():
+    axes = plots.effort(controlled()).axes[0]
+    assert axes.get_ylabel() == "torque (N m)" and ys(axes, "motor") == pytest.approx(np.sin(runs.slider().time.values))
+    with pytest.raises(ValueError, match="no drive 'pump' in this result; there are motor"):
+        plots.effort(runs.slider(), ["pump"])
+
+
 def test_segments_cover_the_time():
     time, codes = np.arange(7.0), np.array([0, 0, 2, 2, 0, 3, 3])
     found = {code: list(zip(starts, lengths, strict=True)) for code, starts, lengths in segments(time, codes)}

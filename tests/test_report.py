@@ -19,6 +19,7 @@ from jointplay.report.blob import Blob, frames, thin
 from jointplay.simulation import MoreauJean, simulate
 
 from .browser import runs
+from .test_plots import controlled
 
 
 def parts(page: str) -> tuple[dict, np.ndarray]:
@@ -67,6 +68,15 @@ def test_curves_have_units_twins_and_peaks(rocker):
     covered = sum(length for _, _, length in rows["J3"]["bars"])
     assert covered == pytest.approx(2.0, abs=1e-3)
     assert sum(item["count"] for item in content["impacts"]) == runs.rocker().sizes["impact"]
+
+
+def test_efforts_and_tracking_errors_are_by_unit():
+    titles = {(panel["title"], panel["unit"]) for panel in parts(report.html(runs.bore()))[0]["charts"]}
+    assert ("Torque of the drives", "N m") in titles and not any("or" in unit for _, unit in titles)
+    panels = {(panel["title"], panel["unit"]): panel for panel in parts(report.html(controlled()))[0]["charts"]}
+    assert [curve["name"] for curve in panels["Tracking error", "m"]["curves"]] == ["slider.x"]
+    assert [curve["name"] for curve in panels["Tracking error", "rad"]["curves"]] == ["crank.angle"]
+    assert [curve["name"] for curve in panels["Torque of the drives", "N m"]["curves"]] == ["motor"]
 
 
 def test_audit_and_provenance_are_at_the_end(rocker):

@@ -121,6 +121,80 @@ def test_dragging_in_a_panel_moves_time(rocker):
     assert 0.2 < first < 0.8 and 1.3 < now(rocker) < 1.9
 
 
+def shown_stretch(page) -> list[float]:
+    return settled(page)["view"]
+
+
+def test_time_zooms_by_buttons_about_the_cursor(rocker):
+    seek(rocker, 0.8)
+    [lines] = rocker.evaluate("[document.querySelector('.chart canvas').toDataURL()]")
+    assert rocker.is_disabled("#zoom-out") and rocker.is_disabled("#zoom-whole")
+    rocker.click("#zoom-in")
+    rocker.click("#zoom-in")
+    drawn = settled(rocker)
+    assert drawn["view"] == pytest.approx([0.6, 1.1], abs=1e-6)  # the cursor stays at 40 % of the width
+    assert drawn["cursors"] == pytest.approx([0.8] * len(drawn["cursors"]), abs=1e-6)
+    assert rocker.text_content("#zoom-shown") == "0.600 to 1.100 s"
+    assert rocker.evaluate("document.querySelector('.chart canvas').toDataURL()") != lines
+    rocker.click("#zoom-out")
+    assert shown_stretch(rocker) == pytest.approx([0.4, 1.4], abs=1e-6)
+    rocker.click("#zoom-whole")
+    assert shown_stretch(rocker) == pytest.approx([0.0, 2.0], abs=1e-6)
+    assert rocker.evaluate("document.querySelector('.chart canvas').toDataURL()") == lines
+    for _ in range(12):
+        rocker.keyboard.press("z")
+    low, high = shown_stretch(rocker)
+    assert rocker.is_disabled("#zoom-in") and high - low == pytest.approx(6 * 0.002, rel=1e-3)
+
+
+def test_time_zooms_by_keys_and_follows_the_cursor(rocker):
+    rocker.focus("#exaggeration")  # also where another control has the focus
+    rocker.keyboard.press("z")
+    rocker.keyboard.press("z")
+    assert shown_stretch(rocker) == pytest.approx([0.0, 0.5], abs=1e-6)
+    rocker.focus("#scrub")
+    rocker.keyboard.press("End")  # the cursor takes the panels along
+    assert shown_stretch(rocker) == pytest.approx([1.5, 2.0], abs=1e-6)
+    seek(rocker, 0.9)
+    assert shown_stretch(rocker) == pytest.approx([0.65, 1.15], abs=1e-6)
+    rocker.keyboard.press("x")
+    low, high = shown_stretch(rocker)
+    assert high - low == pytest.approx(1.0, abs=1e-6) and low < 0.9 < high
+    rocker.keyboard.press("0")
+    assert shown_stretch(rocker) == pytest.approx([0.0, 2.0], abs=1e-6)
+
+
+def test_a_stretch_of_time_is_chosen_by_dragging_with_shift(rocker):
+    seek(rocker, 1.0)
+    area = rocker.locator(".chart .plot").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    left, wide, y = box["x"] + 50, box["width"] - 60, box["y"] + 40  # beside the axis
+
+    def drag(first: float, last: float) -> None:
+        rocker.mouse.move(left + first * wide, y)
+        rocker.mouse.down()
+        rocker.mouse.move(left + last * wide, y, steps=3)
+        assert rocker.locator(".chart .band").first.is_visible()
+        rocker.mouse.up()
+
+    rocker.keyboard.down("Shift")
+    drag(0.75, 0.25)
+    rocker.keyboard.up("Shift")
+    assert shown_stretch(rocker) == pytest.approx([0.5, 1.5], abs=0.02) and now(rocker) == 1.0
+    assert not rocker.locator(".chart .band").first.is_visible()
+    rocker.mouse.click(left + 0.1 * wide, y)  # without Shift, time moves: in the stretch that is shown
+    assert now(rocker) == pytest.approx(0.6, abs=0.02)
+    rocker.keyboard.down("Control")
+    rocker.mouse.wheel(0, -100)
+    rocker.keyboard.up("Control")
+    until(rocker, "jointplay.drawn().view[1] - jointplay.drawn().view[0] < 0.7")
+    low, high = shown_stretch(rocker)
+    assert low + 0.1 * (high - low) == pytest.approx(0.6, abs=0.02)  # what is under the pointer stays there
+    area.dblclick()
+    assert shown_stretch(rocker) == pytest.approx([0.0, 2.0], abs=1e-6)
+
+
 def test_exaggeration_scales_the_eccentricity_and_nothing_else(rocker):
     large = seek(rocker, 0.75)
     pixels = rocker.evaluate("document.querySelector('#mechanism canvas').toDataURL()")
@@ -265,7 +339,7 @@ def test_colours_can_be_chosen(rocker):
     for _ in range(3):
         rocker.click("#theme")
         found.append((rocker.text_content("#theme"), rocker.evaluate("document.documentElement.dataset.theme")))
-    assert found == [("Dark", "dark"), ("Light", "light"), ("Auto", "light")]
+    assert found == [("Colours: dark", "dark"), ("Colours: light", "light"), ("Colours: auto", "light")]
 
 
 def test_a_resized_window_is_drawn_anew(rocker):

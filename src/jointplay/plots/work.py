@@ -62,26 +62,60 @@ def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: 
 
 
 def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """The force (N) or torque (N m) of each drive along its motion, a panel each, with the ideal twin behind."""
-    needs(run, "effort", "the mechanism has no drives")
-    names = chosen(run, "drive", drives)
+    """The force (N) or torque (N m) of each drive along its motion and of each controlled actuator, a panel each.
+
+    drives: names of drives and actuators, all by default.  The ideal twin is drawn behind.
+    """
+    given = efforts(run)
+    if not given:
+        raise ValueError("this result has no effort: the mechanism has no drives, and nothing controls it")
+    names = list(given) if drives is None else [drives] if isinstance(drives, str) else list(drives)
+    unknown = next((name for name in names if name not in given), None)
+    if unknown is not None:
+        raise ValueError(f"no drive {unknown!r} in this result; there are {', '.join(given)}")
+    ideal = efforts(twin) if twin is not None else {}
     with sheet(run, 1.5 * len(names) + 0.6) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
-            values = run.effort.sel(drive=name).values
+            values, unit = given[name]
             shown = [values]
-            if twin is not None and "effort" in twin and name in twin.drive:
-                shown.append(twin.effort.sel(drive=name).values)
+            if twin is not None and name in ideal:
+                shown.append(ideal[name][0])
                 behind(ax, twin.time.values, shown[1], "" if i else "ideal joints")
             lines(ax, run.time.values, {name: (values, look(i))})
             in_view(ax, shown)
-            unit = _unit(run, name)
-            _peak(ax, run, "effort", {"drive": name}, COLOURS[i % len(COLOURS)], unit)
+            if "effort" in run and name in run.drive:
+                _peak(ax, run, "effort", {"drive": name}, COLOURS[i % len(COLOURS)], unit)
+            else:
+                note(ax, f"largest {largest(values):.4g} {unit}")
             ax.set_ylabel(f"{'torque' if unit == 'N m' else 'force' if unit == 'N' else 'effort'} ({unit})")
             legend(ax)
         axes[0].margins(x=0)
         over_time(axes[-1:])
     return figure
+
+
+def efforts(run: xarray.Dataset) -> dict[str, tuple[np.ndarray, str]]:
+    """Of each drive (`effort`) and each controlled actuator (`control`) its values over time and their unit."""
+    found: dict[str, tuple[np.ndarray, str]] = {}
+    for name in run.drive.values if "effort" in run else ():
+        found[str(name)] = run.effort.sel(drive=name).values, _unit(run, str(name))
+    return found | dict(by_label(run, "control"))
+
+
+def by_label(run: xarray.Dataset, variable: str) -> dict[str, tuple[np.ndarray, str]]:
+    """Of each label of a variable over time its values and their unit; none if the result does not have it.
+
+    The unit is that of a coordinate (`channel_unit` of the dimension channel), else that of the whole variable.
+    """
+    if variable not in run:
+        return {}
+    signal = run[variable]
+    [dimension] = [str(name) for name in signal.dims if name != "time"]
+    every = str(signal.attrs.get("units", ""))
+    units = run[f"{dimension}_unit"].values if f"{dimension}_unit" in run else [every] * run.sizes[dimension]
+    pairs = zip(run[dimension].values, units, strict=True)
+    return {str(name): (signal.sel({dimension: name}).values, _spoken(str(unit))) for name, unit in pairs}
 
 
 def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
@@ -113,13 +147,55 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
 
 
 def tracking_error(
-    run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset, signals: Sequence[str] | None = None
+    run: xarray.Dataset,
+    reference: Mapping[str, Reference] | xarray.Dataset | None = None,
+    signals: Sequence[str] | None = None,
 ) -> Figure:
-    """Signals beside what they should be, and below the error with its largest and root mean square values.
+    """Signals beside what they should be, and the error with its largest and root mean square values.
 
     reference: by the signal's name (`crank.angle`, `slider.x`): a function of time (s), values at the samples, or a
-    number; or another result, such as the ideal twin, whose `signals` are taken at the times of this one.
+    number; or another result, such as the ideal twin, whose `signals` are taken at the times of this one.  Without
+    one, the channels of the run's controllers (`signals` of them) beside their own references.
     """
+    rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
+    time = run.time.values
+    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5) as figure:
+        axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
+        for i, ((left, right), (name, (value, aim, error, unit))) in enumerate(zip(axes, rows.items(), strict=True)):
+            if aim is not None:
+                behind(left, time, aim, "reference")
+            if value is not None:
+                lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
+            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
+            legend(left)
+            right.plot(time, error, **look(i))
+            no_round_off(right, [error], largest(0.0 if aim is None else aim))
+            right.set_ylabel(f"error ({unit})")
+            note(right, f"largest {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+        over_time(axes[-1])
+        axes[0, 0].margins(x=0)
+    return figure
+
+
+# of a signal its values, what they should be, the error, and the unit
+Rows = dict[str, tuple[np.ndarray | None, np.ndarray | None, np.ndarray, str]]
+
+
+def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
+    """The channels of the controllers, as the run recorded them."""
+    needs(run, "tracking_error", "only controlled runs record one; give a reference, as in {'crank.angle': 0.5}")
+    errors, aims, columns = by_label(run, "tracking_error"), by_label(run, "reference"), flat(run)
+    names = list(errors) if signals is None else [signals] if isinstance(signals, str) else list(signals)
+    unknown = next((name for name in names if name not in errors), None)
+    if unknown is not None:
+        raise ValueError(f"no channel {unknown!r} in this result; there are {', '.join(errors)}")
+    return {n: (columns.get(n), aims[n][0] if n in aims else None, *errors[n]) for n in names}
+
+
+def _against(
+    run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset, signals: Sequence[str] | None
+) -> Rows:
+    """Signals against what the caller gives."""
     columns, time = flat(run), run.time.values
     if isinstance(reference, Mapping) and not hasattr(reference, "data_vars"):
         wanted: dict[str, Any] = dict(reference)
@@ -130,31 +206,22 @@ def tracking_error(
         if missing is not None:
             raise ValueError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
         wanted = {name: np.interp(time, other["time"], other[name]) for name in names}
-    for name in wanted:
+    rows: Rows = {}
+    for name, given in wanted.items():
         if name not in columns:
             raise ValueError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")
-    with sheet(run, 1.15 * HEIGHT * len(wanted) + 0.5) as figure:
-        axes = figure.subplots(len(wanted), 2, sharex=True, squeeze=False)
-        for i, ((left, right), (name, given)) in enumerate(zip(axes, wanted.items(), strict=True)):
-            aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
-            unit = _units(run, name)
-            behind(left, time, aim, "reference")
-            lines(left, time, {name: (columns[name], look(i) | {"linestyle": (0, (4, 2))})})
-            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
-            legend(left)
-            error = columns[name] - aim
-            right.plot(time, error, **look(i))
-            no_round_off(right, [error], largest(aim))
-            right.set_ylabel(f"error ({unit})")
-            note(right, f"largest {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
-        over_time(axes[-1])
-        axes[0, 0].margins(x=0)
-    return figure
+        aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
+        rows[name] = columns[name], aim, columns[name] - aim, _units(run, name)
+    return rows
+
+
+def _spoken(unit: str) -> str:
+    return unit.replace("^2", "²").replace("*", " ")
 
 
 def _units(run: xarray.Dataset, signal: str) -> str:
     name = signal.rpartition(".")[2]
-    return str(run[name].attrs.get("units", "")).replace("^2", "²").replace("*", " ") if name in run else ""
+    return _spoken(str(run[name].attrs.get("units", ""))) if name in run else ""
 
 
 def _unit(run: xarray.Dataset, drive: str) -> str:

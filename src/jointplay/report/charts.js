@@ -1,39 +1,87 @@
 // Curves over time, the timeline of the contacts and the impacts as stems; a cursor stands on all of them.
 const ROOM = { left: 50, right: 10, top: 6, bottom: 22 };
 
+// The stretch of time that all plots show.
+const view = { from: motion.first, to: motion.last };
+const inView = time => [around(time, view.from)[0], around(time, view.to)[1]];
+
 class Plot {
   constructor(parent, label) {
     this.canvas = make("canvas", { role: "img", "aria-label": label });
     this.line = make("div", { class: "cursor", "aria-hidden": "true" });
-    this.area = make("div", { class: "plot" }, this.canvas, this.line);
+    this.band = make("div", { class: "band", "aria-hidden": "true", hidden: "" });
+    this.area = make("div", { class: "plot" }, this.canvas, this.band, this.line);
     parent.append(this.area);
     this.sheet = new Sheet(this.canvas);
     this.left = ROOM.left;
     this.right = ROOM.right;
   }
 
-  onScrub(seek) {
-    const at = event => {
-      const box = this.canvas.getBoundingClientRect(), share = (event.clientX - box.left - this.left) / (box.width - this.left - this.right);
-      seek(motion.first + Math.max(0, Math.min(1, share)) * (motion.last - motion.first));
+  // A drag moves through time; with Shift it chooses a stretch to zoom to. Ctrl and wheel (or two fingers on a pad) zoom.
+  onPoint({ seek, choose, zoom, whole }) {
+    const share = event => {
+      const box = this.canvas.getBoundingClientRect();
+      return Math.max(0, Math.min(1, (event.clientX - box.left - this.left) / (box.width - this.left - this.right)));
     };
-    this.area.addEventListener("pointerdown", event => { this.area.setPointerCapture(event.pointerId); at(event); });
-    this.area.addEventListener("pointermove", event => { if (this.area.hasPointerCapture(event.pointerId)) at(event); });
+    const time = event => view.from + share(event) * (view.to - view.from);
+    let anchor = null;
+    const mark = event => {
+      const [a, b] = [anchor, time(event)].sort((x, y) => x - y);
+      this.band.hidden = false;
+      this.band.style.left = `${100 * this.x(a) / this.sheet.width}%`;
+      this.band.style.width = `${100 * (this.x(b) - this.x(a)) / this.sheet.width}%`;
+    };
+    this.area.addEventListener("pointerdown", event => {
+      if (event.button) return;
+      this.area.setPointerCapture(event.pointerId);
+      if (event.shiftKey) { anchor = time(event); mark(event); } else seek(time(event));
+    });
+    this.area.addEventListener("pointermove", event => {
+      if (!this.area.hasPointerCapture(event.pointerId)) return;
+      if (anchor !== null) mark(event); else seek(time(event));
+    });
+    const done = event => {
+      if (anchor === null) return;
+      const [a, b] = [anchor, time(event)].sort((x, y) => x - y), wide = this.x(b) - this.x(a) > 4;
+      anchor = null;
+      this.band.hidden = true;
+      if (wide && event.type === "pointerup") choose(a, b);
+    };
+    this.area.addEventListener("pointerup", done);
+    this.area.addEventListener("pointercancel", done);
+    this.area.addEventListener("dblclick", whole);
+    this.area.addEventListener("wheel", event => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 200))), time(event));
+    }, { passive: false });
   }
 
   x(t) {
-    const span = motion.last - motion.first || 1;
-    return this.left + (t - motion.first) / span * (this.sheet.width - this.left - this.right);
+    const span = view.to - view.from || 1;
+    return this.left + (t - view.from) / span * (this.sheet.width - this.left - this.right);
+  }
+
+  // Run what draws inside the panel only.
+  within(pen, paint) {
+    const { width, height } = this.sheet;
+    pen.save();
+    pen.beginPath();
+    pen.rect(this.left, ROOM.top - 4, width - this.left - this.right, height - ROOM.bottom - ROOM.top + 6);
+    pen.clip();
+    paint();
+    pen.restore();
   }
 
   cursor(t) {
     this.at = this.x(t);
     this.line.style.left = `${100 * this.at / this.sheet.width}%`;
+    this.line.hidden = t < view.from || t > view.to;
   }
 
   timeAxis(pen) {
     const { height, width } = this.sheet, bottom = height - ROOM.bottom;
-    const { step, marks } = ticks(motion.first, motion.last, Math.max(2, Math.floor((width - this.left) / 75)));
+    const { step, marks } = ticks(view.from, view.to, Math.max(2, Math.floor((width - this.left) / 75)));
     pen.font = `11px ${FONT}`;
     pen.fillStyle = palette.soft;
     pen.textAlign = "center";
@@ -43,7 +91,7 @@ class Plot {
       pen.strokeStyle = palette.faint;
       trace(pen, [[x, ROOM.top], [x, bottom]]);
       pen.stroke();
-      const text = tickText(mark, step), half = pen.measureText(text).width / 2;
+      const text = timeText(mark, step), half = pen.measureText(text).width / 2;
       pen.fillText(text, Math.min(x, width - half - 1), bottom + 5);
     }
     pen.textAlign = "left";
@@ -64,6 +112,8 @@ class Chart extends Plot {
     this.node = node;
     const names = [...new Set(chart.curves.map(curve => curve.name))];
     this.curves = chart.curves.map(curve => ({ ...curve, t: take(curve.t), v: take(curve.v), colour: names.indexOf(curve.name) }));
+    const own = this.curves.filter(curve => !curve.twin), near = 0.005 * (chart.high - chart.low);
+    own.forEach((curve, i) => { curve.over = own.slice(0, i).some(other => alike(curve, other, near)); });
     this.hidden = new Set();
     this.values = new Map();
     for (const [i, name] of names.entries()) {
@@ -101,24 +151,26 @@ class Chart extends Plot {
   }
 
   draw() {
-    const { sheet, chart } = this, { pen, width, height } = sheet, bottom = height - ROOM.bottom;
+    const { sheet, chart } = this, { pen } = sheet;
     sheet.clear();
     pen.lineWidth = 1;
     this.timeAxis(pen);
     this.valueAxis(pen);
-    pen.save();
-    pen.beginPath();
-    pen.rect(this.left, ROOM.top - 2, width - this.left - this.right, bottom - ROOM.top + 4);
-    pen.clip();
+    this.within(pen, () => this.drawCurves(pen));
+    for (const mark of chart.marks) this.mark(pen, mark);
+  }
+
+  drawCurves(pen) {
     pen.lineJoin = "round";
     for (const curve of [...this.curves].sort((a, b) => Number(b.twin) - Number(a.twin))) {
       if (this.hidden.has(curve.name)) continue;
       pen.strokeStyle = curve.twin ? faded(series(curve.colour), 0.6) : series(curve.colour);
       pen.lineWidth = curve.twin ? 1 : 1.4;
-      pen.setLineDash(curve.twin ? [5, 3] : []);
+      pen.setLineDash(curve.twin ? [5, 3] : curve.over ? [9, 9] : []); // upon another: half of each is seen
       pen.beginPath();
       let down = false;
-      for (let i = 0; i < curve.t.length; i++) {
+      const [first, last] = inView(curve.t);
+      for (let i = first; i <= last; i++) {
         const v = curve.v[i];
         if (Number.isNaN(v)) { down = false; continue; }
         const y = Math.max(-1e4, Math.min(1e4, this.y(v)));
@@ -127,13 +179,11 @@ class Chart extends Plot {
       }
       pen.stroke();
     }
-    pen.restore();
-    for (const mark of chart.marks) this.mark(pen, mark);
   }
 
   mark(pen, { curve, t, v }) {
     const found = this.curves.find(c => c.name === curve && !c.twin);
-    if (!found || this.hidden.has(curve)) return;
+    if (!found || this.hidden.has(curve) || t < view.from || t > view.to) return;
     const x = this.x(t), y = Math.max(ROOM.top, this.y(v));
     pen.fillStyle = series(found.colour);
     if (v <= this.chart.high) disc(pen, x, y, 3);
@@ -169,6 +219,12 @@ class Chart extends Plot {
   }
 }
 
+// Whether one curve lies upon another.
+function alike(a, b, near) {
+  return a.t.length === b.t.length && a.t.every((t, i) => t === b.t[i])
+    && a.v.every((v, i) => Math.abs(v - b.v[i]) <= near || (Number.isNaN(v) && Number.isNaN(b.v[i])));
+}
+
 // Impacts: a stem each, as high as its impulse.
 class Stems extends Plot {
   constructor(parent) {
@@ -190,16 +246,25 @@ class Stems extends Plot {
 
   resize() {
     this.sheet.resize(Math.round(Math.max(150, Math.min(210, 0.4 * this.canvas.clientWidth))));
+    this.draw();
+  }
+
+  draw() {
     const { pen } = this.sheet;
     this.sheet.clear();
     pen.lineWidth = 1;
     this.timeAxis(pen);
     Chart.prototype.valueAxis.call(this, pen);
+    this.within(pen, () => this.drawStems(pen));
+  }
+
+  drawStems(pen) {
     for (const item of this.items) {
       pen.strokeStyle = pen.fillStyle = series(item.colour);
       const many = item.shown > 150;
       pen.lineWidth = many ? 0.8 : 1.4;
       item.t.forEach((t, i) => {
+        if (t < view.from || t > view.to) return;
         const x = this.x(t), y = this.y(item.v[i]);
         trace(pen, [[x, this.y(0)], [x, y]]);
         pen.stroke();
@@ -236,7 +301,13 @@ class Timeline extends Plot {
     const widest = Math.max(...rows.map(item => pen.measureText(item.name).width));
     this.left = Math.min(140, widest + 12);
     this.right = 58;
+    this.row = row;
     this.sheet.resize(ROOM.top + row * rows.length + ROOM.bottom);
+    this.draw();
+  }
+
+  draw() {
+    const rows = content.timeline, { pen } = this.sheet, { row } = this;
     this.sheet.clear();
     this.timeAxis(pen);
     rows.forEach((item, i) => {
@@ -246,20 +317,24 @@ class Timeline extends Plot {
       pen.textAlign = "right";
       pen.fillStyle = palette.ink;
       pen.fillText(item.name, this.left - 8, y + high / 2);
-      for (const [code, start, long] of item.bars) {
-        pen.fillStyle = palette.modes[code];
-        const x = this.x(start);
-        pen.fillRect(x, y, Math.max(this.x(start + long) - x, 0.6), high);
-      }
-      const struck = content.impacts.find(impacts => impacts.name === item.name);
-      if (struck) {
-        const strength = take(struck.v);
-        pen.fillStyle = palette.modes[1];
-        take(struck.t).forEach((t, k) => { if (strength[k] >= this.faint) pen.fillRect(this.x(t) - 0.6, y - 3, 1.2, high + 6); });
-      }
+      this.within(pen, () => this.drawBars(pen, item, y, high));
       pen.textAlign = "left";
       pen.fillStyle = palette.soft;
       pen.fillText(`${(100 * item.touching).toFixed(1)} %`, this.sheet.width - this.right + 8, y + high / 2);
     });
+  }
+
+  drawBars(pen, item, y, high) {
+    for (const [code, start, long] of item.bars) {
+      if (start > view.to || start + long < view.from) continue;
+      pen.fillStyle = palette.modes[code];
+      const x = this.x(start);
+      pen.fillRect(x, y, Math.max(this.x(start + long) - x, 0.6), high);
+    }
+    const struck = content.impacts.find(impacts => impacts.name === item.name);
+    if (!struck) return;
+    const strength = take(struck.v);
+    pen.fillStyle = palette.modes[1];
+    take(struck.t).forEach((t, k) => { if (strength[k] >= this.faint) pen.fillRect(this.x(t) - 0.6, y - 3, 1.2, high + 6); });
   }
 }

@@ -10,6 +10,7 @@ import numpy as np
 from ..plots.contacts import strength
 from ..plots.motion import force, kinds, moving
 from ..plots.style import SPIKE, largest, scale, span, wrapped
+from ..plots.work import by_label, efforts
 from .blob import Blob, thin
 
 if TYPE_CHECKING:
@@ -28,11 +29,10 @@ def charts(run: xarray.Dataset, twin: xarray.Dataset | None) -> list[Json]:
         for curve in chart["curves"]:
             curve["time"], curve["twin"] = run.time.values, False
     if twin is not None:
-        ideal = {chart["title"]: chart for chart in _panels(twin)}
+        ideal = {(chart["title"], chart["unit"]): chart["curves"] for chart in _panels(twin)}
         for chart in found:
             names = [curve["name"] for curve in chart["curves"]]
-            others = ideal.get(chart["title"], {"unit": "", "curves": []})
-            for curve in others["curves"] if others["unit"] == chart["unit"] else []:
+            for curve in ideal.get((chart["title"], chart["unit"]), []):
                 if curve["name"] in names and not curve.get("only"):
                     chart["curves"].append(curve | {"time": twin.time.values, "twin": True})
     return found
@@ -108,9 +108,12 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
             yield {"title": title, "unit": unit, "curves": places}
     if "force_x" in run:
         yield _forces(run)
-    if "effort" in run:
-        efforts = [{"name": str(d), "values": run.effort.sel(drive=d).values} for d in run.drive.values]
-        yield {"title": "Effort of the drives", "unit": "N or N m", "curves": efforts}
+    yield from _by_unit("Tracking error", by_label(run, "tracking_error"))
+    for title, unit in (("Torque of the drives", "N m"), ("Force of the drives", "N")):
+        given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
+        yield {"title": title, "unit": unit, "curves": given}
+    other = {name: pair for name, pair in efforts(run).items() if pair[1] not in ("N m", "N")}
+    yield from _by_unit("Effort of the drives", other)
     yield from _contacts(run)
     if "kinetic" in run:
         words = {"kinetic": "kinetic", "potential": "potential", "work": "work done"}
@@ -119,6 +122,12 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
         taken = {"contact_normal_work": "taken by contacts", "contact_friction_work": "lost by friction"}
         parts += [{"name": text, "values": -run[name].values} for name, text in taken.items() if name in run]
         yield {"title": "Energy", "unit": "J", "curves": [part for part in parts if span(part["values"]) > 1e-12]}
+
+
+def _by_unit(title: str, signals: dict[str, tuple[np.ndarray, str]]) -> Iterator[Json]:
+    for unit in dict.fromkeys(unit for _, unit in signals.values()):
+        curves = [{"name": name, "values": values} for name, (values, of) in signals.items() if of == unit]
+        yield {"title": title, "unit": unit, "curves": curves}
 
 
 def _forces(run: xarray.Dataset) -> Json:

@@ -41,9 +41,36 @@ for (const speed of SPEEDS) element("speed").append(make("option", { value: spee
 element("speed").value = String(state.speed);
 const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10(span / (motion.time.length - 1) || 1) - 0.01)));
 
+// Zoom: what stretch of time the plots show. It may not be shorter than a few frames.
+const shortest = Math.min(span, 6 * span / Math.max(1, motion.time.length - 1));
+function look(from, to) {
+  const wide = Math.max(shortest, Math.min(span, to - from)), middle = (from + to) / 2;
+  view.from = Math.max(motion.first, Math.min(motion.last - wide, middle - wide / 2));
+  view.to = wide >= span ? motion.last : view.from + wide;
+  const zoomed = wide < 0.999999 * span, fine = Math.max(digits, Math.ceil(1 - Math.log10(wide || 1)));
+  element("zoom-shown").textContent = zoomed ? `${view.from.toFixed(fine)} to ${view.to.toFixed(fine)} s` : "whole run";
+  element("zoom-shown").classList.toggle("unseen", !zoomed);
+  element("zoom-out").disabled = element("zoom-whole").disabled = !zoomed;
+  element("zoom-in").disabled = still || wide <= 1.001 * shortest;
+  for (const plot of plots) { plot.draw(); plot.cursor(state.time); }
+}
+function zoom(by, about = state.time) { // the time `about` keeps its place in the panels
+  const at = Math.max(view.from, Math.min(view.to, about)), wide = Math.max(shortest, Math.min(span, by * (view.to - view.from)));
+  const from = at - (at - view.from) / (view.to - view.from || 1) * wide;
+  look(from, from + wide);
+}
+const whole = () => look(motion.first, motion.last);
+function follow() { // the cursor never leaves the panels: they turn over like pages while it runs
+  const { time } = state, wide = view.to - view.from;
+  if (time >= view.from && time <= view.to) return;
+  const from = state.playing ? time : time - wide / 2;
+  look(from, from + wide);
+}
+
 let due = false;
 function render() {
   due = false;
+  follow();
   stage.draw(state.time, state);
   for (const card of cards) card.draw(state.time, state);
   for (const plot of plots) plot.cursor(state.time);
@@ -137,18 +164,22 @@ element("help").addEventListener("click", () => {
   element("keys").hidden = !element("keys").hidden;
   element("help").setAttribute("aria-expanded", String(!element("keys").hidden));
 });
-for (const plot of plots) plot.onScrub(t => { seek(t); say(); });
+element("zoom-in").addEventListener("click", () => zoom(0.5));
+element("zoom-out").addEventListener("click", () => zoom(2));
+element("zoom-whole").addEventListener("click", whole);
+for (const plot of plots) plot.onPoint({ seek: t => { seek(t); say(); }, choose: look, zoom, whole });
 
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target, slider = target.matches('input[type="range"]'), own = target === scrub;
-  if (target.matches("select, textarea") || (slider && !own && !["[", "]", " "].includes(event.key))) return;
+  if (target.matches("select, textarea") || (slider && !own && !["[", "]", " ", "z", "x", "0"].includes(event.key))) return;
   if (event.key === " " && target.matches('button, summary, input[type="checkbox"], a')) return; // their own key
   const many = event.shiftKey ? 10 : 1;
   const actions = {
     " ": () => run(!state.playing), ArrowLeft: () => step(-many), ArrowRight: () => step(many),
     Home: () => { seek(motion.first); say(); }, End: () => { seek(motion.last); say(); },
     "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1),
+    z: () => zoom(0.5), Z: () => zoom(0.5), x: () => zoom(2), X: () => zoom(2), 0: whole,
     "[": () => exaggerate(state.exaggeration - 0.05), "]": () => exaggerate(state.exaggeration + 0.05),
     Escape: () => { element("keys").hidden = true; element("help").setAttribute("aria-expanded", "false"); },
   };
@@ -163,7 +194,7 @@ let theme = "auto";
 function colour(printing = false) {
   const on = !printing && (theme === "dark" || (theme === "auto" && dark.matches));
   document.documentElement.dataset.theme = on ? "dark" : "light";
-  element("theme").textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
+  element("theme").textContent = `Colours: ${theme}`;
   readColours();
   resize();
 }
@@ -200,7 +231,7 @@ new ResizeObserver(() => {
 
 // For tests and the curious: what is shown, and where it was drawn.
 window.jointplay = {
-  content, motion, twin, plays, state, seek, step, exaggerate,
+  content, motion, twin, plays, state, seek, step, exaggerate, look,
   play: () => run(true),
   pause: () => run(false),
   position(body, t = state.time) {
@@ -212,7 +243,8 @@ window.jointplay = {
     return {
       time: stage.drawn.time, points: back(stage.drawn.points), bodies: back(stage.drawn.bodies),
       joints: Object.fromEntries(cards.map(card => [card.play.name, { ...card.drawn, scale: card.scale }])),
-      cursors: plots.map(plot => motion.first + (plot.at - plot.left) / (plot.sheet.width - plot.left - plot.right) * span),
+      cursors: plots.map(plot => view.from + (plot.at - plot.left) / (plot.sheet.width - plot.left - plot.right) * (view.to - view.from)),
+      view: [view.from, view.to],
     };
   },
 };
@@ -220,6 +252,7 @@ window.jointplay = {
 exaggerate(1);
 lengthen(0.5);
 colour();
+whole();
 const asked = /^#t=([0-9.eE+-]+)(%?)$/.exec(decodeURIComponent(window.location.hash)); // seconds, or a share of the run
 if (asked && Number.isFinite(Number(asked[1]))) {
   const t = asked[2] ? motion.first + span * Number(asked[1]) / 100 : Number(asked[1]);

@@ -26,11 +26,7 @@ class Motion {
     const end = time.length - 1;
     if (end === 0 || t <= time[0]) return { i: 0, f: 0 };
     if (t >= time[end]) return { i: end, f: 0 };
-    let low = 0, high = end;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (time[middle] <= t) low = middle; else high = middle;
-    }
+    const [low, high] = around(time, t);
     return { i: low, f: (t - time[low]) / (time[high] - time[low]) };
   }
 
@@ -51,14 +47,20 @@ function mix(array, { i, f }) {
   return f === 0 || i + 1 >= array.length ? array[i] : array[i] + f * (array[i + 1] - array[i]);
 }
 
-// The value of a curve at a time: between its points, or nothing in a gap.
-function curveAt(time, values, t) {
+// The neighbours of t among increasing times.
+function around(time, t) {
   let low = 0, high = time.length - 1;
-  if (high < 0 || t < time[0] || t > time[high]) return NaN;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (time[middle] <= t) low = middle; else high = middle;
   }
+  return [low, high];
+}
+
+// The value of a curve at a time: between its points, or nothing in a gap.
+function curveAt(time, values, t) {
+  if (!time.length || t < time[0] || t > time[time.length - 1]) return NaN;
+  const [low, high] = around(time, t);
   const span = time[high] - time[low];
   return span > 0 ? values[low] + (t - time[low]) / span * (values[high] - values[low]) : values[low];
 }

@@ -6,6 +6,7 @@ class MechanismView {
     this.canvas = figure.querySelector("canvas");
     this.sheet = new Sheet(this.canvas);
     this.drawn = {};
+    this.put = new Map(); // where each name stood last
     const [left, bottom, right, top] = content.box;
     this.extent = Math.max(right - left, top - bottom, 1e-9);
     this.ends = content.joints.filter(joint => joint.ends);
@@ -257,8 +258,16 @@ class MechanismView {
     pen.stroke();
   }
 
+  // The middle lines of what is drawn, which names had better leave free.
+  segments(spot) {
+    return this.shapes.flatMap((shape, b) => {
+      const points = shape.map(at => this.onto(motion.point(b, at, spot)));
+      return points.slice(1).map((point, i) => [points[i], point]);
+    });
+  }
+
   names(pen, spot) {
-    const taken = [];
+    const taken = [], inked = this.segments(spot);
     const put = (text, at, colour, weight) => {
       pen.font = `${weight} 12px ${FONT}`;
       const wide = pen.measureText(text).width, gap = 0.6 * this.link + 5;
@@ -268,8 +277,12 @@ class MechanismView {
         const inside = box[0] > 2 && box[0] + wide < this.sheet.width - 2 && box[1] > 2 && box[1] + 14 < this.sheet.height - 2;
         return inside && !taken.some(o => box[0] < o[0] + o[2] && o[0] < box[0] + box[2] && box[1] < o[1] + o[3] && o[1] < box[1] + box[3]);
       };
-      const found = places.find(free);
+      // Beside the links if there is room, and where it was before as long as that will do.
+      const clear = ([dx, dy]) => !inked.some(([a, b]) => crosses(a, b, at[0] + dx, at[1] + dy - 10, wide, 12));
+      const before = places[this.put.get(text)], order = before ? [before, ...places] : places;
+      const found = order.find(place => free(place) && clear(place)) ?? order.find(free);
       if (!found) return;
+      this.put.set(text, places.indexOf(found));
       const [x, y] = [at[0] + found[0], at[1] + found[1]];
       taken.push([x, y - 11, wide, 14]);
       pen.lineWidth = 3;
@@ -285,6 +298,16 @@ class MechanismView {
     }
     content.bodies.forEach((body, b) => put(body.name, this.drawn.bodies[body.name], bodyColour(b), 500));
   }
+}
+
+// Whether a line from a to b passes a box, with room for half a link.
+function crosses(a, b, left, top, wide, high) {
+  const steps = Math.ceil(Math.hypot(b[0] - a[0], b[1] - a[1]) / 4), room = 3;
+  for (let k = 0; k <= steps; k++) {
+    const x = a[0] + (b[0] - a[0]) * k / (steps || 1), y = a[1] + (b[1] - a[1]) * k / (steps || 1);
+    if (x > left - room && x < left + wide + room && y > top - room && y < top + high + room) return true;
+  }
+  return false;
 }
 
 function hatch(pen, a, b, [nx, ny]) {

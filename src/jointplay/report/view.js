@@ -115,3 +115,8 @@ function tickText(x, step) {
   if (size >= 1e5 || step < 1e-4) return x.toExponential(1).replace("e+", "e").replaceAll("-", "−");
   return x.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))).replace("-", "−");
 }
+
+// A time on an axis: as many decimals as its steps need, however far it is zoomed.
+function timeText(t, step) {
+  return step >= 1e5 ? tickText(t, step) : t.toFixed(Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)))).replace("-", "−");
+}
