@@ -164,6 +164,21 @@ def test_time_zooms_by_keys_and_follows_the_cursor(rocker):
     assert shown_stretch(rocker) == pytest.approx([0.0, 2.0], abs=1e-6)
 
 
+def test_a_zoomed_panel_is_as_high_as_what_it_shows(rocker):
+    run, whole = runs.rocker(), settled(rocker)["limits"]
+    rocker.evaluate("jointplay.look(0.6, 0.7)")
+    found, there = settled(rocker)["limits"], run.sel(time=slice(0.6, 0.7))
+    rates = [float(f(there.angle_rate)) for f in (np.min, np.max)]
+    assert found["Angular rate"][0] < rates[0] and rates[1] < found["Angular rate"][1]
+    force = float(np.hypot(there.force_x, there.force_y).max())
+    assert found["Joint force"][0] == 0 and force < found["Joint force"][1] < 0.3 * whole["Joint force"][1]
+    hidden = found["Angular rate"][1]
+    rocker.locator(".chart .keys button", has_text="crank").nth(1).click()  # a curve that is off does not count
+    assert settled(rocker)["limits"]["Angular rate"][1] < 0.8 * hidden
+    rocker.keyboard.press("0")
+    assert settled(rocker)["limits"] == whole
+
+
 def test_a_stretch_of_time_is_chosen_by_dragging_with_shift(rocker):
     seek(rocker, 1.0)
     area = rocker.locator(".chart .plot").first

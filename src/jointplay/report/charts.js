@@ -4,6 +4,17 @@ const ROOM = { left: 50, right: 10, top: 6, bottom: 22 };
 // The stretch of time that all plots show.
 const view = { from: motion.first, to: motion.last };
 const inView = time => [around(time, view.from)[0], around(time, view.to)[1]];
+const zoomed = () => view.to - view.from < 0.999999 * (motion.last - motion.first);
+
+// Bottom and top of a panel: as given for the whole run; of a stretch, what is to be seen there.
+function limits({ low, high, turns }, values) {
+  if (!zoomed() || turns) return [low, high];
+  let least = low === 0 ? 0 : Infinity, most = -Infinity; // an axis that starts at zero goes on doing so
+  for (const v of values()) { if (v < least) least = v; if (v > most) most = v; }
+  if (!(most >= least)) return [low, high];
+  const small = Math.max(1e-4 * (high - low), 1e-9), lack = Math.max(0, small - (most - least)), margin = 0.05 * Math.max(small, most - least);
+  return [least === 0 && low === 0 ? 0 : least - lack / 2 - margin, most + lack / 2 + margin];
+}
 
 class Plot {
   constructor(parent, label) {
@@ -145,13 +156,22 @@ class Chart extends Plot {
     this.draw();
   }
 
+  *inSight() {
+    for (const curve of this.curves) {
+      if (this.hidden.has(curve.name)) continue;
+      const [first, last] = inView(curve.t);
+      for (let i = first; i <= last; i++) yield curve.v[i];
+    }
+  }
+
   y(v) {
-    const { low, high } = this.chart, bottom = this.sheet.height - ROOM.bottom;
+    const [low, high] = this.limits, bottom = this.sheet.height - ROOM.bottom;
     return bottom - (v - low) / (high - low) * (bottom - ROOM.top);
   }
 
   draw() {
     const { sheet, chart } = this, { pen } = sheet;
+    this.limits = limits(chart, () => this.inSight());
     sheet.clear();
     pen.lineWidth = 1;
     this.timeAxis(pen);
@@ -186,13 +206,13 @@ class Chart extends Plot {
     if (!found || this.hidden.has(curve) || t < view.from || t > view.to) return;
     const x = this.x(t), y = Math.max(ROOM.top, this.y(v));
     pen.fillStyle = series(found.colour);
-    if (v <= this.chart.high) disc(pen, x, y, 3);
+    if (v <= this.limits[1]) disc(pen, x, y, 3);
     else { trace(pen, [[x - 4, ROOM.top + 6], [x + 4, ROOM.top + 6], [x, ROOM.top - 1]]); pen.closePath(); }
     pen.fill();
   }
 
   valueAxis(pen) {
-    const { low, high, turns } = this.chart, { width, height } = this.sheet;
+    const { turns } = this.chart, [low, high] = this.limits, { width, height } = this.sheet;
     let { step, marks } = ticks(low, high, Math.max(2, Math.floor(height / 42)));
     const text = turns ? { "-2": "−π", "-1": "−π/2", 0: "0", 1: "π/2", 2: "π" } : null;
     if (turns) marks = [-2, -1, 0, 1, 2].map(k => k * Math.PI / 2).filter(v => v >= low - 0.01 && v <= high + 0.01);
@@ -235,13 +255,13 @@ class Stems extends Plot {
     parent.append(node);
     super(node, `Impacts over time: ${content.impacts.map(item => `${item.name} ${item.count}`).join(", ")}`);
     this.items = content.impacts.map((item, i) => ({ ...item, t: take(item.t), v: take(item.v), colour: i }));
-    this.high = 1.08 * Math.max(...this.items.map(item => item.v.reduce((a, b) => Math.max(a, b), 0)), 1e-12);
+    const high = 1.08 * Math.max(...this.items.map(item => item.v.reduce((a, b) => Math.max(a, b), 0)), 1e-12);
     this.items.forEach((item, i) => {
       const sample = make("i");
       sample.style.borderTopColor = `var(--c${i % 7})`;
       keys.append(make("span", { class: "key" }, sample, `${item.name}: ${item.count}`));
     });
-    this.chart = { low: 0, high: this.high };
+    this.chart = { title: "Impacts", low: 0, high };
   }
 
   resize() {
@@ -249,8 +269,13 @@ class Stems extends Plot {
     this.draw();
   }
 
+  *inSight() {
+    for (const { t, v } of this.items) for (let i = 0; i < t.length; i++) if (t[i] >= view.from && t[i] <= view.to) yield v[i];
+  }
+
   draw() {
     const { pen } = this.sheet;
+    this.limits = limits(this.chart, () => this.inSight());
     this.sheet.clear();
     pen.lineWidth = 1;
     this.timeAxis(pen);

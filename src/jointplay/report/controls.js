@@ -47,10 +47,10 @@ function look(from, to) {
   const wide = Math.max(shortest, Math.min(span, to - from)), middle = (from + to) / 2;
   view.from = Math.max(motion.first, Math.min(motion.last - wide, middle - wide / 2));
   view.to = wide >= span ? motion.last : view.from + wide;
-  const zoomed = wide < 0.999999 * span, fine = Math.max(digits, Math.ceil(1 - Math.log10(wide || 1)));
-  element("zoom-shown").textContent = zoomed ? `${view.from.toFixed(fine)} to ${view.to.toFixed(fine)} s` : "whole run";
-  element("zoom-shown").classList.toggle("unseen", !zoomed);
-  element("zoom-out").disabled = element("zoom-whole").disabled = !zoomed;
+  const fine = Math.max(digits, Math.ceil(1 - Math.log10(wide || 1)));
+  element("zoom-shown").textContent = zoomed() ? `${view.from.toFixed(fine)} to ${view.to.toFixed(fine)} s` : "whole run";
+  element("zoom-shown").classList.toggle("unseen", !zoomed());
+  element("zoom-out").disabled = element("zoom-whole").disabled = !zoomed();
   element("zoom-in").disabled = still || wide <= 1.001 * shortest;
   for (const plot of plots) { plot.draw(); plot.cursor(state.time); }
 }
@@ -245,6 +245,7 @@ window.jointplay = {
       joints: Object.fromEntries(cards.map(card => [card.play.name, { ...card.drawn, scale: card.scale }])),
       cursors: plots.map(plot => view.from + (plot.at - plot.left) / (plot.sheet.width - plot.left - plot.right) * (view.to - view.from)),
       view: [view.from, view.to],
+      limits: Object.fromEntries(plots.filter(plot => plot.limits).map(plot => [plot.chart.title, plot.limits])),
     };
   },
 };

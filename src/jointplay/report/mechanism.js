@@ -267,10 +267,11 @@ class MechanismView {
   }
 
   names(pen, spot) {
-    const taken = [], inked = this.segments(spot);
+    const taken = [], inked = this.segments(spot), blocks = this.ends.filter(joint => joint.kind === "prismatic").map(joint => this.block(joint, spot));
     const put = (text, at, colour, weight) => {
       pen.font = `${weight} 12px ${FONT}`;
-      const wide = pen.measureText(text).width, gap = 0.6 * this.link + 5;
+      const onBlock = blocks.some(block => Math.hypot(block.at[0] - at[0], block.at[1] - at[1]) < block.half);
+      const wide = pen.measureText(text).width, gap = (onBlock ? 1.5 : 0.6) * this.link + 5;
       const places = [[gap, -gap], [-gap - wide, -gap], [gap, gap + 9], [-gap - wide, gap + 9]];
       const free = ([dx, dy]) => {
         const box = [at[0] + dx, at[1] + dy - 11, wide, 14];

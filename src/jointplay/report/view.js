@@ -112,7 +112,7 @@ function ticks(low, high, most) {
 function tickText(x, step) {
   const size = Math.max(Math.abs(x), step);
   if (Math.abs(x) < 1e-9 * step) return "0";
-  if (size >= 1e5 || step < 1e-4) return x.toExponential(1).replace("e+", "e").replaceAll("-", "−");
+  if (size >= 1e5 || (step < 1e-4 && size < 100 * step)) return x.toExponential(1).replace("e+", "e").replaceAll("-", "−");
   return x.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))).replace("-", "−");
 }
 
