@@ -707,9 +707,32 @@ def test_names_that_the_terminal_cannot_show(here: Path):
 def test_report_writes_a_page(here: Path, capsys):
     assert main(["run", "swing.yaml", *SHORT, "--quiet"]) == 0
     assert main(["report", "swing.nc", "-o", "page.html"]) == 0
-    assert capsys.readouterr().out == "wrote page.html\n"
     text = Path("page.html").read_text()
+    assert capsys.readouterr().out == f"wrote page.html ({len(text.encode()) / 1000:.0f} kB); open it in a browser\n"
     assert text.startswith("<!") and "swing" in text and len(text) < 2e6
-    for arguments in (["none.nc"], ["swing.nc", "-o", "page.txt"], ["swing.yaml"], ["swing.nc", "--twin", "none.nc"]):
+    for arguments in (
+        ["none.nc"],
+        ["swing.nc", "-o", "page.txt"],
+        ["swing.yaml"],
+        ["swing.nc", "--twin", "none.nc"],
+        ["swing.nc", "--film", "swing.avi"],
+    ):
         assert main(["report", *arguments]) == 2
         assert capsys.readouterr().err.startswith("jointplay: ")
+
+
+def test_report_makes_a_film_or_says_why_not(here: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr("jointplay.report.movie", lambda run, path, twin: asked.append((run.title, twin)) or path)
+    assert main(["run", "swing.yaml", *SHORT, "--quiet"]) == 0
+    assert main(["report", "swing.nc", "--film", "swing.gif"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "wrote swing.gif" and asked == [("swing", None)]
+
+    def missing(*_, **__):
+        raise RuntimeError("swing.mp4: .mp4 films need ffmpeg, which is not installed; install it")
+
+    monkeypatch.setattr("jointplay.report.movie", missing)
+    assert main(["report", "swing.nc", "--film", "swing.mp4"]) == 1
+    assert (
+        capsys.readouterr().err == "jointplay: swing.mp4: .mp4 films need ffmpeg, which is not installed; install it\n"
+    )

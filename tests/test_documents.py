@@ -63,7 +63,9 @@ def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
     for name, *arguments in commands:
         assert name == "jointplay" and run(sys.executable, "-m", "jointplay", *arguments, cwd=tmp_path).strip()
     sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
-    assert {"slider.nc", "slider.png", "fast.csv", "press.yaml"} <= sizes.keys() and min(sizes.values()) > 100
+    assert {"slider.nc", "slider.png", "fast.csv", "press.yaml", "loose.html"} <= sizes.keys() and min(
+        sizes.values()
+    ) > 100
     assert sizes["slider.png"] > 10_000
 
 
@@ -114,6 +116,13 @@ def test_every_named_file_exists():
         pictures = re.findall(r"\]\(((?!http|#)[^)#]+)", path.read_text("utf-8"))
         missing += [(path.name, n) for n in pictures if not (path.parent / n).exists()]
     assert missing == []
+
+
+def test_readme_shows_the_page_and_the_path_of_a_journal():
+    shown = re.findall(r"^!\[[^]]+\]\(docs/images/([^)]+)\)", README, re.MULTILINE)
+    assert {"fig_page.png", "fig_journal.png"} <= set(shown)
+    figures = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert "`python -m tests.browser.pictures`" in figures  # which draws both again
 
 
 def test_the_demo_is_what_readme_says():

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -283,6 +284,43 @@ def test_a_film_of_the_mechanism(tmp_path: Path):
     assert made.read_bytes().startswith(b"GIF8") and [file.name for file in tmp_path.iterdir()] == ["film.gif"]
     with pytest.raises(ValueError, match=r"the suffix must be \.gif or \.mp4, got '\.avi'"):
         report.movie(runs.slider(), tmp_path / "film.avi")
+    with pytest.raises(ValueError, match="holds no samples"):
+        report.movie(runs.slider().isel(time=[]), tmp_path / "film.gif")
+
+
+def test_a_film_shows_pins_where_the_run_has_them():
+    from jointplay.report.export import JOURNAL, _scene
+
+    run = runs.rocker()
+    figure, frame = _scene(run, runs.rocker_twin(), None)
+    assert [axes.get_title() for axes in figure.axes[1:]] == ["J2, play enlarged", "J3, play enlarged"]
+    for i in (0, 375):
+        frame(i)
+        play = Places(run).play("J3")
+        at = JOURNAL * (play.offset * play.turn)[i] / play.clearance
+        assert figure.axes[2].patches[2].center == pytest.approx((at.real, at.imag))  # type: ignore[attr-defined]
+        crank = next(line for line in figure.axes[0].lines if line.get_label() == "crank")
+        assert crank.get_xdata()[-1] == pytest.approx(Places(run).point("crank.end")[i].real)
+
+
+def test_an_mp4_is_a_film_too(tmp_path: Path):
+    if shutil.which("ffmpeg") is None:
+        pytest.skip("needs ffmpeg: apt-get install ffmpeg")
+    made = report.movie(runs.rocker(), tmp_path / "film.MP4", seconds=0.5, rate=8, twin=runs.rocker_twin())
+    data = made.read_bytes()
+    assert data[4:8] == b"ftyp" and b"moov" in data and b"avc1" in data
+    assert [file.name for file in tmp_path.iterdir()] == ["film.MP4"]
+
+
+def test_without_ffmpeg_an_mp4_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("matplotlib.animation.writers.is_available", lambda name: False)
+    with pytest.raises(RuntimeError, match=r"film\.mp4: \.mp4 films need ffmpeg, which is not installed; install it"):
+        report.movie(runs.slider(), tmp_path / "film.mp4")
+
+
+def test_a_twin_of_something_else_is_refused():
+    with pytest.raises(ValueError, match="the twin has the bodies crank, rod, slider, this result crank, coupler"):
+        report.html(runs.rocker(), runs.slider())
 
 
 def test_the_page_needs_no_matplotlib():

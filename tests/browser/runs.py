@@ -26,6 +26,13 @@ def rocker_twin() -> xarray.Dataset:
 
 
 @functools.cache
+def bouncing() -> xarray.Dataset:
+    """The same crank-rocker for half a second, sampled so often that the path of a journal is smooth."""
+    loose = library.crank_rocker_2016(3e-3, 3e-3, friction=0.05, restitution=0.7)
+    return simulate(loose, 0.5, MoreauJean(2e-5), every=2e-4, start=START, reclose=True)
+
+
+@functools.cache
 def bore() -> xarray.Dataset:
     """A slider whose bore has play on its bar."""
     return simulate(library.wu_2017(clearance=5e-4), 3.0, MoreauJean(2e-5))
@@ -35,6 +42,21 @@ def bore() -> xarray.Dataset:
 def slider() -> xarray.Dataset:
     """A driven slider-crank, ideal."""
     return simulate(library.slider_crank(speed=10.0), 2.0)
+
+
+@functools.cache
+def fast() -> xarray.Dataset:
+    """A fast slider-crank whose slider has play on its pin."""
+    loose = library.slider_crank(speed=50.0).loosen(
+        "J3", "0.5 mm", journal_radius="15 mm", contact=Rigid(friction=0.05)
+    )
+    return simulate(loose, 0.5, MoreauJean(1e-5), every=2.5e-4, reclose=True)
+
+
+@functools.cache
+def fast_twin() -> xarray.Dataset:
+    """The same with ideal joints."""
+    return simulate(library.slider_crank(speed=50.0), 0.5, every=2.5e-4)
 
 
 @functools.cache

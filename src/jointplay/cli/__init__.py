@@ -145,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
     report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
+    report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
 
     add("schema", "print the JSON schema of model files, for completion in an editor")
 

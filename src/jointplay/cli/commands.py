@@ -1,4 +1,4 @@
-"""The commands that do not simulate: check, equilibria, library, reproduce, schema, new, cache."""
+"""The commands that do not simulate: check, equilibria, library, reproduce, report, schema, new, cache."""
 
 from __future__ import annotations
 
@@ -102,21 +102,25 @@ def new(arguments: argparse.Namespace) -> None:
 
 
 def report(arguments: argparse.Namespace) -> None:
-    """Write a run as a page, and print it if asked."""
+    """Write a run as a page; print it and make a film of it if asked."""
     source = Path(arguments.run)
     target = inputs.target("-o", arguments.output or str(source.with_suffix(".html")), {".html": ""})
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
+    film = inputs.target("--film", arguments.film, inputs.FILMS) if arguments.film else None
 
     from jointplay import report, results
 
     run = results.load(source)
     twin = results.load(arguments.twin) if arguments.twin else None
-    print(f"wrote {report.write(run, target, twin, ' '.join(['jointplay', *sys.argv[1:]]))}")
-    if paper is not None:
-        try:
+    report.write(run, target, twin, shlex.join(["jointplay", *sys.argv[1:]]))
+    print(f"wrote {target} ({_size(target) / 1000:.0f} kB); open it in a browser")
+    try:
+        if paper is not None:
             print(f"wrote {report.pdf(target, paper)}")
-        except RuntimeError as error:
-            raise Failed(str(error)) from None
+        if film is not None:
+            print(f"wrote {report.movie(run, film, twin=twin)}")
+    except RuntimeError as error:
+        raise Failed(str(error)) from None
 
 
 def cache(arguments: argparse.Namespace) -> None:

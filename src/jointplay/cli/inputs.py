@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RESULTS = {".nc": "", ".csv": "", ".parquet": "pyarrow"}  # suffix -> module that it needs beyond the core
 PLOTS = {".png": "matplotlib", ".pdf": "matplotlib", ".svg": "matplotlib"}
+FILMS = {".gif": "matplotlib", ".mp4": "matplotlib"}
 _EXTRAS = {"pyarrow": "parquet", "matplotlib": "plot"}
 
 

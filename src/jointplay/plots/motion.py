@@ -106,6 +106,8 @@ def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: 
             ax.set_xlabel("angle (rad)" if part == "angle" else f"{part} (m)")
             ax.set_ylabel("angular rate (rad/s)" if part == "angle" else "speed (m/s)")
             ax.set_title(name, loc="left")
+            if i == 0 and len(pairs) > 1:
+                note(ax, "grey: ideal joints")
     return figure
 
 

@@ -44,11 +44,11 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
         inner = list(filled.levels)[1:-1]
         if inner:
             lined = ax.contour(x, y, values, levels=inner, colors="white", linewidths=0.4)
-            for text in ax.clabel(lined, fontsize=6.5, fmt="%.4g", colors="white"):
+            for text in ax.clabel(lined, fontsize=7, fmt="%.4g", colors="white"):
                 text.set_path_effects([withStroke(linewidth=1.2, foreground="#333333")])
         across, upward = (places.ravel() for places in np.meshgrid(x, y))
-        dots: dict[str, Any] = {"markersize": 4, "markeredgecolor": "#333333", "markeredgewidth": 0.4, "clip_on": False}
-        ax.plot(across, upward, ".", color="white", **dots)
+        dots: dict[str, Any] = {"markersize": 3, "markeredgecolor": "#333333", "markeredgewidth": 0.6, "clip_on": False}
+        ax.plot(across, upward, "o", color="white", **dots)
         figure.colorbar(filled, ax=ax, label=_label(table, str(table.name or "value")), pad=0.02)
         ax.set_xlabel(_label(table[along], along))
         ax.set_ylabel(_label(table[up], up))

@@ -76,7 +76,12 @@ def payload(
     blob, names = Blob(), [str(name) for name in run.body.values]
     places = _places(run, mechanism)
     loose = list(places.loose().values()) if places else []
-    shared = [str(name) for name in twin.body.values] == names if twin is not None else False
+    shared = twin is not None and bool(twin.sizes.get("time"))
+    if twin is not None and [str(name) for name in twin.body.values] != names:
+        others = ", ".join(map(str, twin.body.values))
+        raise ValueError(
+            f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
+        )
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
     at = frames(run.sizes["time"], max(LEAST, min(MOST, ROOM // per_frame)))
     panels = charts.charts(run, twin)
