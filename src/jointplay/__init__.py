@@ -5,6 +5,7 @@ motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria
 run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+control     control (controllers, sensors, actuators)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
 
@@ -17,7 +18,7 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
+    "jointplay.model": "control library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
     "constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria",

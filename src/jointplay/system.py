@@ -82,11 +82,14 @@ class System:
 
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
-        given = self.mechanism.addresses().items()
+        given, control = self.mechanism.addresses().items(), self.mechanism.control
+        gains = {f"control.{name}" for name in (control.law.values if control and control.computed else ())}
+        gains |= {"control.settled", "control.regularisation"} if control else set()
         used = {
             a: x
             for a, x in given
-            if (x != 0 or a.endswith(CONTACT) or ".normal." in a or ".friction." in a) and not a.startswith("start.")
+            if (x != 0 or a.endswith(CONTACT) or ".normal." in a or ".friction." in a or a in gains)
+            and not a.startswith("start.")
         }
         return used | self.mechanism.tables()
 

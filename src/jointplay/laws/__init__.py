@@ -1,13 +1,14 @@
 """Laws and controllers: plain functions with named parameters that may keep states of their own.
 
-`normal.NORMAL` and `friction.FRICTION` hold the contact laws by name; `materials` finds their numbers.
+`normal.NORMAL` and `friction.FRICTION` hold the contact laws by name, `control.CONTROL` the controllers; `materials`
+finds the numbers of contact laws.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 GEOMETRY = ("journal_radius", "clearance", "length")  # parameters that come from the joint the law is used in
@@ -30,6 +31,8 @@ class Law:
 
     units: SI units of parameters, `N/m^exponent` where the power is itself a parameter; without one a parameter is
     a plain number.  above: what a parameter must exceed.  less, at_most: pairs {small: large} of parameters.
+    conditions: inequalities as texts, each with a function of the parameters that says whether it holds; a law whose
+    conditions do not hold may be used, with a warning.  watch: signals that a controller records.
     """
 
     def __init__(
@@ -41,6 +44,8 @@ class Law:
         above: Mapping[str, float] | None = None,
         less: Mapping[str, str] | None = None,
         at_most: Mapping[str, str] | None = None,
+        conditions: Mapping[str, Callable[..., bool]] | None = None,
+        watch: Sequence[str] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self.function, self.name = function, function.__name__
@@ -55,7 +60,8 @@ class Law:
             )
         self.parameters = {n: d for n, d in named.items() if n not in self.rates and n not in self.memory}
         self.units, self.above = dict(units or {}), dict(above or {})
-        self.less, self.at_most = dict(less or {}), dict(at_most or {})
+        self.less, self.at_most, self.conditions = dict(less or {}), dict(at_most or {}), dict(conditions or {})
+        self.watch = tuple(watch)
         pairs = [n for pair in (*self.less.items(), *self.at_most.items()) for n in pair]
         wrong = [n for n in (*self.units, *self.above, *pairs) if n not in self.parameters]
         if wrong:
@@ -70,6 +76,10 @@ class Law:
     def own(self) -> dict[str, Any]:
         """The parameters that are given with the law, and their defaults (`inspect.Parameter.empty` for none)."""
         return {n: d for n, d in self.parameters.items() if n not in GEOMETRY}
+
+    def violated(self, values: Mapping[str, float]) -> list[str]:
+        """The conditions that these parameters do not satisfy."""
+        return [text for text, holds in self.conditions.items() if not holds(**values)]
 
     def bounds(self, parameter: str) -> dict[str, float]:
         """What a parameter may be: above, at_least, at_most."""
@@ -106,7 +116,9 @@ def law(
     above: Mapping[str, float] | None = None,
     less: Mapping[str, str] | None = None,
     at_most: Mapping[str, str] | None = None,
+    conditions: Mapping[str, Callable[..., bool]] | None = None,
+    watch: Sequence[str] = (),
 ) -> Callable[..., Law]:
     """Decorator: declare a law's continuous states and discrete memory with their starting values, the units of its
     parameters and what they must satisfy."""
-    return lambda function: Law(function, rates or {}, memory or {}, units, above, less, at_most)
+    return lambda function: Law(function, rates or {}, memory or {}, units, above, less, at_most, conditions, watch)

@@ -22,7 +22,7 @@ _ROOMS = {
     ".files": "load loads save dumps schema FORMAT_VERSION",
     ".units": "Dimension UnitError parse_quantity parse_unit",
 }
-_MODULES = ["bodies", "files", "fits", "forces", "joints", "library", "mechanism", "motions", "units"]
+_MODULES = ["bodies", "control", "files", "fits", "forces", "joints", "library", "mechanism", "motions", "units"]
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted([*_HOME, *_MODULES])
 __dir__ = __all__.copy

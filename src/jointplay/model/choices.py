@@ -30,16 +30,20 @@ from .units import (
 
 MODULUS = Dimension("a modulus", "Pa")
 _KNOWN = {d.unit: d for d in (NUMBER, LENGTH, SPEED, ACCELERATION, FORCE, STIFFNESS, DAMPING, MODULUS)}
-_INPUTS = {"normal": ("depth", "rate", "approach"), "friction": ("slip", "normal")}
+_INPUTS = {"normal": ("depth", "rate", "approach"), "friction": ("slip", "normal"), "control": ("loop",)}
 _PER_POWER = re.compile(r"([-+.0-9eE]+)\s*([^\W\d_]+)\s*/\s*([^\W\d_]+)(?:\s*(?:\^|\*\*)\s*\(?([.0-9]+)\)?)?")
 
 
 def registry(role: str) -> dict[str, Law]:
-    """The laws that files know by name, for a role: normal or friction."""
+    """The laws that files know by name, for a role: normal, friction or control."""
     if role == "normal":
         from ..laws.normal import NORMAL
 
         return NORMAL
+    if role == "control":
+        from ..laws.control import CONTROL
+
+        return CONTROL
     from ..laws.friction import FRICTION
 
     return FRICTION
@@ -107,7 +111,7 @@ class LawChoice(Part):
     @property
     def name(self) -> str | None:
         """The name by which files know the law, or None."""
-        known = (*registry("normal").items(), *registry("friction").items())
+        known = [pair for role in _INPUTS for pair in registry(role).items()]
         return next((name for name, law in known if law is self.law), None)
 
 

@@ -99,6 +99,15 @@ def dumps(mechanism: Mechanism) -> str:
             if chosen.name is None:
                 text = f"a law of your own ({chosen.law.name}) cannot be written to a file; use one that files know"
                 raise ModelError(Problem(("joints", name, place), text))
+    control = mechanism.control
+    if control is not None:
+        if not control.computed or control.law.name is None:
+            text = "a controller of your own cannot be written to a file; use one that files know"
+            raise ModelError(Problem(("control", "law"), text))
+        for _, path, motion in control.motions():
+            if holds_function(motion.plain()):
+                text = "a Python function cannot be written to a file; use a table or another motion"
+                raise ModelError(Problem(("control", *path), text))
     data = {"format_version": FORMAT_VERSION, "name": mechanism.name}
     data |= {"source": mechanism.source} if mechanism.source else {}
     data |= {"gravity": list(mechanism.gravity)} | mechanism.plain(brief=True)
@@ -112,7 +121,7 @@ def _flow(node: yaml.Node, depth: int) -> None:
     if isinstance(node, yaml.MappingNode):
         node.flow_style = depth > 1 or not node.value
         for key, value in node.value:
-            section = depth == 0 and key.value in ("bodies", "joints", "drives", "forces")
+            section = depth == 0 and key.value in ("bodies", "joints", "drives", "forces", "control")
             _flow(value, 1 if section else 2)
     elif isinstance(node, yaml.SequenceNode):
         node.flow_style = True

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from .bodies import Body, Ground
 from .clearances import Compliant, Following, Rigid
+from .control import Control
 from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
 from .joints import Gear, Joint, Openable, Prismatic, Revolute, Slot, Stoppable, play
 from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
@@ -72,6 +73,7 @@ class Mechanism(Part):
     drives: Annotated[dict[str, Drive], _NAMED] = Frozen()
     forces: Annotated[dict[str, Load], _NAMED] = Frozen()
     start: Annotated[dict[str, float], PlainValidator(_start), WithJsonSchema(_STARTS)] = Frozen()
+    control: Control | None = None
 
     @classmethod
     def _title(cls) -> Path:
@@ -132,6 +134,13 @@ class Mechanism(Part):
             if pair in seen:
                 yield ("drives", name, "of"), f"the {pair[0]} of {drive.of!r} is already driven by {seen[pair]!r}"
             seen.setdefault(pair, name)
+        if self.control is not None:
+            kinds = {name: joint.kind for name, joint in self.joints.items()}
+            moving = sorted(p for p in points if owner(p) != "ground")
+            yield from self.control.problems(list(self.bodies), kinds, moving)
+            for address in self.control.model:
+                if address not in self._index:
+                    yield ("control", "model", address), f"no such address{close(address, self._index)}"
 
     def _joints(self, *kinds: type) -> set[str]:
         return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
@@ -160,6 +169,8 @@ class Mechanism(Part):
             for name, element in getattr(self, section).items():
                 yield from ((f"{name}.{tail}", (section, name, *path), x) for tail, path, x in element.numbers())
         yield from ((f"start.{key}", ("start", key), x) for key, x in self.start.items())
+        if self.control is not None:
+            yield from ((f"control.{tail}", ("control", *path), x) for tail, path, x in self.control.numbers())
 
     @functools.cached_property
     def _index(self) -> dict[str, tuple[Path, float]]:
@@ -176,6 +187,8 @@ class Mechanism(Part):
             for key, motion in element.given():
                 if hasattr(motion, "tables"):
                     found |= {f"{name}.{joined(key, tail)}": x for tail, x in motion.tables().items()}
+        if self.control is not None:
+            found |= {f"control.{tail}": x for tail, x in self.control.tables().items()}
         return found
 
     def value(self, address: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import difflib
 import math
@@ -229,8 +230,8 @@ class Quantity:
 class InUse(Quantity):
     """A number of a motion, whose dimension is that of what moves, `order` times per time."""
 
-    def __init__(self, order: int = 0) -> None:
-        super().__init__(Dimension("", ""))
+    def __init__(self, order: int = 0, **bounds: Any) -> None:
+        super().__init__(Dimension("", ""), **bounds)
         self.order = order
 
     def wanted(self) -> Dimension | None:
@@ -274,6 +275,16 @@ class Several:
         return {"type": "array", "items": self.of(0).as_schema(), **size}
 
 
+@contextlib.contextmanager
+def in_units_of(dimension: Dimension) -> Iterator[None]:
+    """Read numbers whose unit depends on what uses them (`InUse`) in this dimension."""
+    token = _value_dimension.set(dimension)
+    try:
+        yield
+    finally:
+        _value_dimension.reset(token)
+
+
 class OneOf:
     """Annotation of a union of parts that differ in `kind`; errors stay where they are and know the kinds."""
 
@@ -302,11 +313,8 @@ class OneOf:
         def check(raw: Any) -> Any:
             if self.dimension is None:
                 return pick(raw)
-            token = _value_dimension.set(self.dimension)
-            try:
+            with in_units_of(self.dimension):
                 return pick(raw)
-            finally:
-                _value_dimension.reset(token)
 
         # Each kind validates itself; its schema is not built again into every field (a fifth of the import time).
         self.names = [c.__name__ for c in classes.values() if c.__name__ != "Function"]  # not in files

@@ -13,9 +13,16 @@ from .choice import maximum
 from .linalg import linear_solve
 
 
-def solve(residual: Callable[..., Any], guess: Any, iterations: int = 3) -> tuple[Any, Any]:
+def solve(
+    residual: Callable[..., Any],
+    guess: Any,
+    iterations: int = 3,
+    linear: Callable[[Any, Any], list[Any]] = linear_solve,
+    near: float | None = None,
+) -> tuple[Any, Any]:
     """Root of residual(*x) by a fixed number of Newton steps from a guess; gives x and the largest |residual|.
 
+    linear(jacobian, residuals): solves for a step; near: the step from a residual no larger than this is the last.
     Its derivative follows from the implicit function theorem, not from the iteration.
     """
     rec = recorder()
@@ -29,18 +36,26 @@ def solve(residual: Callable[..., Any], guess: Any, iterations: int = 3) -> tupl
 
     def newton(*x: Any) -> tuple[list[Any], bool]:
         values = residuals(x)
-        step = linear_solve(derivative(values, x), values)
-        return [a - b for a, b in zip(x, step, strict=True)], True
+        step = linear(derivative(values, x), values)
+        more: Any = True
+        if near is not None:
+            more = largest(values) > near
+        return [a - b for a, b in zip(x, step, strict=True)], more
 
     found, _ = loop(start, newton, iterations)
     roots = [rec.opaque(x, "f", ("held", ())) for x in found]
     left = residuals(roots)
     for x in roots:
         x.rule = ("solve", (*roots, *left))
-    worst = abs(left[0])
-    for r in left[1:]:
-        worst = maximum(worst, abs(r))
-    return shape(roots), worst
+    return shape(roots), largest(left)
+
+
+def largest(values: list[Any]) -> Any:
+    """The largest size of some numbers."""
+    worst = abs(values[0])
+    for x in values[1:]:
+        worst = maximum(worst, abs(x))
+    return worst
 
 
 def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
@@ -54,6 +69,11 @@ def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
         for x, d in zip(roots, linear_solve(jacobian, [-t.get(j, 0.0) for t in held]), strict=True):
             known[x.serial][j] = d
     return known[v.serial]
+
+
+def hold(x: Any) -> Any:
+    """A value taken as independent of everything: derivatives stop at it."""
+    return recorder().opaque(x, "f", ("held", ())) if isinstance(x, Value) else x
 
 
 RULES["solve"] = through_solve

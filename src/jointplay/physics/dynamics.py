@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism, owner
-from ..numerics.linalg import Factor, Pair, dot
+from ..numerics.linalg import Factor, Pair, dot, is_zero
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
 from .kinematics import Numbers, Pose
@@ -30,13 +30,19 @@ class Rows:
 
 
 class Spread:
-    """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T."""
+    """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T.
 
-    def __init__(self, B: list[list[Any]], masses: list[Any]) -> None:
+    soft: by which share of its own size the diagonal of each row grows, so that rows may give way.
+    """
+
+    def __init__(self, B: list[list[Any]], masses: list[Any], soft: Sequence[Any] = ()) -> None:
         self.B, self.inverse = B, [1 / m for m in masses]
         self.scaled = [[b * w for b, w in zip(row, self.inverse, strict=True)] for row in B]
         self.size = len(masses)
-        self.factor = Factor([[dot(a, b) for b in self.scaled] for a in B]) if B else None
+        matrix = [[dot(a, b) for b in self.scaled] for a in B]
+        for i, share in enumerate(soft):
+            matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
+        self.factor = Factor(matrix) if B else None
         self.pivot: Any = self.factor.pivot if self.factor else 1.0  # smallest relative one
 
     def weak(self, limit: float) -> Any:

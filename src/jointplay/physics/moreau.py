@@ -8,7 +8,7 @@ change in the mass metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, emit, loop, memory, stop, subroutine
@@ -21,6 +21,7 @@ from ..numerics.linalg import Pair, dot, is_zero
 from ..numerics.signals import due, peak, peaks, total
 from .contact_solver import FINE, OPEN, STICKING, Problem, either, solve
 from .contacts import contacts, reaction
+from .control import Loop
 from .dynamics import Equations
 from .impulses import PER_CONTACT, Ends, Touch, closing, combined, largest
 from .kinematics import Pose
@@ -34,20 +35,36 @@ IMPACT = 4.0  # mode of a sample whose step closed the contact
 
 
 def stepper(
-    make: Callable[[Any], Equations], theta: float = 0.5, projection: bool = True, midpoint: bool = False
+    make: Callable[[Any], Equations],
+    theta: float = 0.5,
+    projection: bool = True,
+    midpoint: bool = False,
+    strides: Mapping[str, int] | None = None,
 ) -> Callable[..., dict[str, Any]]:
     """The text of one step, for the equations that `make` builds from the parameters.
 
     theta: weight of the new rates in the positions; projection: move them back onto joints and closed contacts;
-    midpoint: forces at the middle of the step (by three rounds) instead of at its beginning.
+    midpoint: forces at the middle of the step (by three rounds) instead of at its beginning; strides: steps between
+    samples of the control loop, by name.
     """
-    return lambda s, p: Step(make(p), s, p, theta, projection, midpoint).text()
+    return lambda s, p: Step(make(p), s, p, theta, projection, midpoint, strides or {}).text()
 
 
 class Step:
     """One step of the scheme as text."""
 
-    def __init__(self, equations: Equations, s: Any, p: Any, theta: float, projection: bool, midpoint: bool) -> None:
+    def __init__(
+        self,
+        equations: Equations,
+        s: Any,
+        p: Any,
+        theta: float,
+        projection: bool,
+        midpoint: bool,
+        strides: Mapping[str, int],
+    ) -> None:
+        self.loop = Loop(equations) if equations.mechanism.control else None
+        self.strides, self.steered = strides, [0] * len(equations.coordinates)
         self.equations, self.s, self.p = equations, s, p
         self.theta, self.projection, self.midpoint = theta, projection, midpoint
         self.names, self.h = equations.coordinates, p["stepper.step"]
@@ -70,6 +87,8 @@ class Step:
         self.record(place, pose, ends)
         for mode, contact in zip(self.modes, ends.contacts, strict=True):
             mode.value = contact[2]
+        if self.loop:
+            self.loop.measure(self.s.step + 1, self.h, self.after, place, ends.rates, self.strides)
         stop(self.s.step + 1 >= self.p["stepper.steps"], DONE)
         new = dict(zip(self.names, place, strict=True))
         return new | {f"{name}.rate": x for name, x in zip(self.names, ends.rates, strict=True)}
@@ -78,8 +97,13 @@ class Step:
         """The motion by forces alone, and the impulses and changes that joints and drives add to it."""
         equations, h, q, v = self.equations, self.h, self.q, self.v
         at, rates, now = q, v, self.t
+        if self.loop:
+            self.said = self.loop.held(self.s.step, h, self.t, q, v, self.strides)
+            self.loop.guard(self.said)
+            self.steered = self.loop.forces(q, self.t, self.said.torques)
         for _ in range(3 if self.midpoint else 1):
             forces, self.pushed = equations.forces(at, rates, now), (at, rates, now)
+            forces = [f + u for f, u in zip(forces, self.steered, strict=True)]
             free = [x + h * (f / m) for x, f, m in zip(v, forces, equations.masses(), strict=True)]
             rates = [0.5 * (a + b) for a, b in zip(v, free, strict=True)]
             at, now = [x + (0.5 * h) * r for x, r in zip(q, rates, strict=True)], self.t + 0.5 * h
@@ -328,7 +352,10 @@ class Step:
         equations, h = self.equations, self.h
         mean = [0.5 * (a + b) for a, b in zip(self.v, ends.rates, strict=True)]
         work = memory("work", 0.0)
-        spent = h * dot(equations.applied(*self.pushed), mean)
+        spent = h * (dot(equations.applied(*self.pushed), mean) + dot(self.steered, mean))
+        if self.loop:
+            self.loop.statistics(self.said, self.q, self.t, h)
+            self.loop.stray(self.q, self.said, self.t)
         for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
             if owner(label) in equations.mechanism.drives:
                 spent = spent + impulse * dot(row, mean)
@@ -379,6 +406,7 @@ class Step:
                     columns |= {f"{c.joint}.place.x": c.place.x, f"{c.joint}.place.y": c.place.y}
             columns |= {"kinetic": kinetic, "potential": potential}
             columns |= {f"{name}.loss": loss.value for name, loss in losses.items()}
+            columns |= self.loop.columns(self.said, place, self.after) if self.loop else {}
             emit("samples", **columns)
 
         following = self.s.step + 1

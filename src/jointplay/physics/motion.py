@@ -14,6 +14,7 @@ from ..numerics.linalg import dot, is_zero
 from ..numerics.signals import peak
 from .compliance import Compliance
 from .contacts import reaction
+from .control import Command, Loop, flag
 from .dense import dense, hermite
 from .dynamics import Equations
 from .pins import Pins
@@ -34,12 +35,16 @@ class Found(NamedTuple):
     multipliers: list[Any]
     reactions: list[Any]  # force x, force y, moment of each joint
     touches: list[list[Any]]  # PER_CONTACT of each contact
+    said: Command | None  # of the control loop
 
 
 class Parts:
     """The parts of a step: traced once, called often."""
 
     def __init__(self, equations: Equations, compliance: Compliance) -> None:
+        self.loop = Loop(equations) if equations.mechanism.control else None
+        self.held: Command | None = None  # of a loop that is computed once a step
+        self.states = [*compliance.rates, *(self.loop.rates if self.loop and not self.loop.digital else ())]
         self.equations, self.names, self.n = equations, equations.coordinates, len(equations.coordinates)
         self.joints, self.drives = list(equations.mechanism.joints), equations.mechanism.drives
         self.compliance, self.pins = compliance, Pins(equations)
@@ -55,23 +60,34 @@ class Parts:
 
     def laws(self, state: Mapping[str, Any], end: str = "") -> list[Any]:
         """The states of laws."""
-        return [state[name + end] for name in self.compliance.rates]
+        return [state[name + end] for name in self.states]
 
-    def flags(self, state: Mapping[str, Any], end: str = "") -> list[Any]:
-        """Whether each contact is closed (1 or 0), and its approach speed."""
+    def flags(self, state: Mapping[str, Any], end: str = "", ahead: Any = 0.0) -> list[Any]:
+        """Whether each contact is closed (1 or 0), and its approach speed; and where the controller's model is about to
+        be, so much time ahead (s) of the state, or the torques that are held."""
         parts = (f"closed{end}", f"approach{end}")
-        return [state[f"{label}.{part}"] for label in self.compliance.labels for part in parts]
+        found = [state[f"{label}.{part}"] for label in self.compliance.labels for part in parts]
+        if self.held is not None:
+            return [*found, *self.held.torques]
+        return [*found, *(state[n] + ahead * state[f"{n}.rate"] for n in (self.loop.guesses if self.loop else ()))]
 
     def _accelerate(self, t: Any, *numbers: Any) -> list[Any]:
-        n, k = self.n, len(self.compliance.rates)
+        n, k = self.n, len(self.states)
         q, v, z = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n : 2 * n + k])
+        more = list(numbers[2 * n + k + 2 * len(self.compliance.labels) :])
+        said, steered = None, [0] * n
+        if self.loop and self.held is None:
+            said = self.loop.command(t, *self.loop.seen(q, v, t), z[len(self.compliance.rates) :], [], more)
+        if self.loop:
+            steered = self.loop.forces(q, t, said.torques if said else more)
         pose = self.equations.pose(q, t)
         touches = self.compliance.touches(pose, v, numbers[2 * n + k :], z)
         pushed = self.compliance.forces(touches)
-        rows, spread, a, multipliers = self.equations.accelerations(q, v, t, pushed)
+        added = [f + u for f, u in zip(pushed, steered, strict=True)]
+        rows, spread, a, multipliers = self.equations.accelerations(q, v, t, added)
         a, multipliers, torques, left = self.pins.added(rows, spread, v, a, multipliers)
         self.rows = rows.labels
-        powers = [dot(self.equations.applied(q, v, t), v) + dot(multipliers, rows.speed)]
+        powers = [dot(self.equations.applied(q, v, t), v) + dot(steered, v) + dot(multipliers, rows.speed)]
         for name, torque in torques.items():
             powers[0] = powers[0] + torque * self.pins.turning(self.pins.rough[name], v)
         if touches:
@@ -86,7 +102,12 @@ class Parts:
                 reactions[at + k] = reactions[at + k] + part
         slopes = [rate for touch in touches for rate in touch.rates]
         each = [x for touch in touches for x in (getattr(touch, part) for part in PER_CONTACT)]
-        return [*a, *slopes, spread.pivot, left, *powers, *multipliers, *reactions, *each]
+        ends: list[Any] = []
+        if self.loop and said:
+            slopes += said.slopes
+            ends = [*said.torques, *(said.watched[n] for n in self.loop.watched), *said.place, *said.speed]
+            ends += [said.left, said.jump, flag(said.weak)]
+        return [*a, *slopes, spread.pivot, left, *powers, *multipliers, *reactions, *each, *ends]
 
     def at(self, t: Any, y: Sequence[Any], flags: Sequence[Any]) -> Found:
         """The equations of motion at time t and a vector of the state, with contacts closed as flagged."""
@@ -95,10 +116,16 @@ class Parts:
         def take(count: int) -> list[Any]:
             return [next(numbers) for _ in range(count)]
 
-        a, z, [pivot, left], powers = take(self.n), take(len(self.compliance.rates)), take(2), take(len(self.integrals))
+        a, z, [pivot, left], powers = take(self.n), take(len(self.states)), take(2), take(len(self.integrals))
         multipliers, reactions = take(len(self.rows)), take(3 * len(self.joints))
         touches = [take(len(PER_CONTACT)) for _ in self.compliance.labels]
-        return Found(a, z, pivot, left, powers, multipliers, reactions, touches)
+        said = self.held
+        if self.loop and said is None:
+            torques, watched = take(len(self.loop.control.actuators)), take(len(self.loop.watched))
+            place, speed, [open_, jump, weak] = take(len(self.loop.guesses)), take(len(self.loop.guesses)), take(3)
+            named = dict(zip(self.loop.watched, watched, strict=True))
+            said = Command(torques, [], [], named, place, speed, open_, jump, weak > 0.5)
+        return Found(a, z, pivot, left, powers, multipliers, reactions, touches, said)
 
     def slopes(self, y: Sequence[Any], found: Found) -> list[Any]:
         """The time derivative of the vector."""
@@ -133,8 +160,11 @@ class Parts:
         n = self.n
         parts = (("", y[:n]), (".rate", y[n : 2 * n]), (".acceleration", found.accelerations))
         named = {name + end: x for end, values in parts for name, x in zip(self.names, values, strict=True)}
-        for name, x, rate in zip(self.compliance.rates, y[2 * n :], found.rates, strict=True):
+        for name, x, rate in zip(self.states, y[2 * n :], found.rates, strict=True):
             named |= {name: x, f"{name}.rate": rate}
+        if self.loop and found.said and self.held is None:
+            for name, x, rate in zip(self.loop.guesses, found.said.place, found.said.speed, strict=True):
+                named |= {name: x, f"{name}.rate": rate}
         return named | {f"{name}.rate": x for name, x in zip(self.integrals, found.powers, strict=True)}
 
     def segment(self, now: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +173,7 @@ class Parts:
         for name in self.names:
             for part, end in (("x0", ""), ("v0", ".rate"), ("a0", ".acceleration")):
                 kept[f"{name}.{part}"] = now[name + end]
-        for name in (*self.compliance.rates, *self.integrals):
+        for name in (*self.states, *self.integrals):
             kept |= {f"{name}.x0": now[name], f"{name}.v0": now[f"{name}.rate"]}
         for label in self.compliance.labels:
             kept |= {f"{label}.closed0": now[f"{label}.closed"], f"{label}.approach0": now[f"{label}.approach"]}
@@ -153,7 +183,7 @@ class Parts:
         """The vector inside the last step, u from 0 to 1."""
         ends = (".x0", ".v0", ".a0", "", ".rate", ".acceleration")
         inside = self.interpolate(u, new["h0"], *(new[name + end] for name in self.names for end in ends))
-        return [*inside, *(self.between(new, u, name) for name in self.compliance.rates)]
+        return [*inside, *(self.between(new, u, name) for name in self.states)]
 
     def _interpolate(self, u: Any, h: Any, *numbers: Any) -> list[Any]:
         each = [numbers[i : i + 6] for i in range(0, len(numbers), 6)]
@@ -164,8 +194,12 @@ class Parts:
         """An integral or a law's state inside the last step."""
         return hermite(u, new["h0"], (new[f"{name}.x0"], new[f"{name}.v0"]), (new[name], new[f"{name}.rate"]))
 
-    def record(self, found: Found, y: list[Any], t: Any, energy: Any) -> None:
-        """Keep the largest forces and errors of all steps; `energy` is what kinetic and potential should sum to."""
+    def record(self, found: Found, y: list[Any], t: Any, h: Any, energy: Any) -> None:
+        """Keep the largest forces and errors of all steps, the last h long; `energy` is what kinetic and potential
+        should sum to."""
+        if self.loop and found.said:
+            self.loop.statistics(found.said, y[: self.n], t, h)
+            self.loop.stray(y[: self.n], found.said, t)
         kinetic, potential = self.equations.energies(y[: self.n], y[self.n : 2 * self.n], t)
         peak("kinetic", kinetic, t)
         peak("imbalance", abs(kinetic + potential - energy), t)
@@ -188,7 +222,7 @@ class Parts:
         """Write the sample at a time inside the last step."""
         u = (time - new["t0"]) / new["h0"]
         y = self.within(new, u)
-        found = self.at(time, y, self.flags(new, "0"))
+        found = self.at(time, y, self.flags(new, "0", time - new["t"]))
         kinetic, potential = self.equations.energies(y[: self.n], y[self.n : 2 * self.n], time)
         ends = [f"{joint}.{part}" for joint in self.joints for part in ("force.x", "force.y", "moment")]
         columns = {k: x for k, x in self.state(y, found).items() if k.removesuffix(".rate") not in self.integrals}
@@ -199,6 +233,9 @@ class Parts:
             columns |= {f"{label}.{part}": x for part, x in zip(PER_CONTACT, touch, strict=True)}
             columns[f"{label}.closed"] = new[f"{label}.closed0"]
         columns |= self.compliance.places(self.equations.pose(y[: self.n], time))
+        if self.loop and found.said:
+            columns = {k: x for k, x in columns.items() if not k.startswith("control.")}
+            columns |= self.loop.columns(found.said, y[: self.n], time)
         emit("samples", time=time, **columns, kinetic=kinetic, potential=potential)
 
 
@@ -210,9 +247,11 @@ def initial(
     pushes: Mapping[str, float],
     contacts: Mapping[str, tuple[float, float]],
     laws: Mapping[str, float],
+    model: Sequence[str] = (),
 ) -> dict[str, float]:
     """The state of the text at time 0: coordinates, rates and accelerations of `start`; normal forces of joints in
-    permanent contact; closed (1 or 0) and approach speed of compliant contacts; states of laws."""
+    permanent contact; closed (1 or 0) and approach speed of compliant contacts; states of laws; coordinates of the
+    model that a controller knows."""
     state = {"t": 0.0, "h": h, "t0": 0.0, "h0": 1.0}
     for name, rate in {WORK: power, **(dict.fromkeys(CONTACT_WORK, 0.0) if contacts else {})}.items():
         state |= {name: 0.0, f"{name}.rate": rate, f"{name}.x0": 0.0, f"{name}.v0": rate}
@@ -221,6 +260,8 @@ def initial(
             state[name + end] = float(x)
     for name, x in laws.items():
         state |= {name: x, f"{name}.rate": 0.0, f"{name}.x0": x, f"{name}.v0": 0.0}
+    for key, x, rate in zip(model, *start[:2], strict=True) if model else ():
+        state |= {key: float(x), f"{key}.rate": float(rate)}
     for label, (closed, approach) in contacts.items():
         state |= {f"{label}.closed": closed, f"{label}.approach": approach}
         state |= {f"{label}.closed0": closed, f"{label}.approach0": approach}

@@ -11,7 +11,7 @@ import numpy as np
 from ..engine.program import trace
 from ..model.mechanism import Mechanism
 from ..model.motions import Function, Sum, Table
-from ..model.parts import ModelError, Part, Problem
+from ..model.parts import Frozen, ModelError, Part, Problem
 
 FINEST = 1 << 14  # intervals of a sampled function at most
 CLOSE = 1e-9  # error aimed at, of the function's range
@@ -34,7 +34,7 @@ def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
         )
         return table
 
-    sections = {}
+    sections: dict[str, Any] = {}
     for section in ("drives", "forces"):
         elements = {}
         for name, element in getattr(mechanism, section).items():
@@ -42,6 +42,13 @@ def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
             same = all(changed[k] is getattr(element, k) for k in changed)
             elements[name] = element if same else element.model_copy(update=changed)
         sections[section] = elements
+    if mechanism.control is not None:
+        parts_of: dict[str, Any] = {}
+        for section, key in (("coordinates", "reference"), ("actuators", "feedforward")):
+            parts = getattr(mechanism.control, section)
+            new = {n: p.model_copy(update={key: prepared(getattr(p, key), n)}) for n, p in parts.items()}
+            parts_of[section] = Frozen(new)
+        sections["control"] = mechanism.control.model_copy(update=parts_of)
     return (mechanism.replace(**sections) if notes else mechanism), notes
 
 

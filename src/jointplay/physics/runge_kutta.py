@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..engine.text import (
@@ -23,6 +23,7 @@ from ..numerics.functions import pow
 from ..numerics.linalg import dot
 from ..numerics.signals import peak
 from .compliance import Compliance
+from .control import Command
 from .dynamics import Equations
 from .motion import Parts
 from .permanent import watch
@@ -44,12 +45,17 @@ OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 
 
 def stepper(
-    make: Callable[[Any], Equations], keys: Sequence[str], compliance: Callable[[Equations], Compliance], fixed: bool
+    make: Callable[[Any], Equations],
+    keys: Sequence[str],
+    compliance: Callable[[Equations], Compliance],
+    fixed: bool,
+    strides: Mapping[str, int] | None = None,
 ) -> Callable[..., dict[str, Any]]:
     """The text of one attempted step, for the equations that `make` builds from the parameters.
 
     keys: the names of the state (`motion.initial`); fixed: every step has the length `stepper.step` and is taken,
-    else the error estimate decides.
+    else the error estimate decides; strides: steps between samples of the control loop, by name, of which there are
+    none in adaptive steps.
     """
 
     def step(s: Any, p: Any) -> dict[str, Any]:
@@ -58,8 +64,10 @@ def stepper(
         now = {key: s[key] for key in keys}
         taken, late = memory("steps.taken", 0), memory("samples.late", False)
 
-        if parts.pins.rough or parts.compliance.labels:  # the accelerations given at time 0 know nothing of these
-            now |= first_forces(parts, now)
+        if parts.loop and parts.loop.digital:
+            parts.held = held(parts, now, taken.value, p["stepper.step"], late.value, strides or {})
+        if parts.pins.rough or parts.compliance.labels or parts.loop:
+            now |= first_forces(parts, now)  # the accelerations given at time 0 know nothing of these
 
         def attempt() -> list[Any]:
             y, flags = parts.vector(now), parts.flags(now)
@@ -71,6 +79,7 @@ def stepper(
             pivot: Any = 1.0
             for node, weights in zip(NODES[1:], STAGES[1:], strict=True):
                 at = [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(y)]
+                flags = parts.flags(now, ahead=node * h)
                 found = parts.at(s.t + node * h, at, flags)
                 slopes.append(parts.slopes(at, found))
                 powers.append(found.powers)
@@ -78,6 +87,8 @@ def stepper(
             stop(pivot < PIVOT, SINGULAR_PIVOT)
             if parts.pins.rough:
                 stop(found.left > OPEN, SOLVER_FAILED)
+            if parts.loop and found.said:
+                parts.loop.guard(found.said)
 
             def take(following: Any) -> list[Any]:
                 ends, drift = parts.project(after, at)
@@ -99,9 +110,12 @@ def stepper(
                     end = (
                         reached["t"] <= p["stepper.until"]
                     )  # the last step may go beyond: its samples count, not its end
-                    branch(end, lambda: parts.record(there, at_end, reached["t"], energy), lambda: None)
+                    branch(end, lambda: parts.record(there, at_end, reached["t"], h, energy), lambda: None)
                     if parts.compliance.labels:
                         reached = parts.compliance.changed(parts, reached, there, fixed)
+                    if parts.loop and fixed:
+                        y, n = parts.vector(reached), parts.n
+                        parts.loop.measure(taken.value, h, reached["t"], y[:n], y[n : 2 * n], strides or {})
                     return [reached[key] for key in keys]
 
                 if fixed or not parts.compliance.labels:
@@ -146,7 +160,7 @@ def first_forces(parts: Parts, now: dict[str, Any]) -> dict[str, Any]:
     """The accelerations, rates of laws and powers of the state; computed anew in the first step."""
     begun = memory("steps.begun", False)
     ends = [f"{name}.acceleration" for name in parts.names]
-    ends += [f"{name}.rate" for name in (*parts.compliance.rates, *parts.integrals)]
+    ends += [f"{name}.rate" for name in (*parts.states, *parts.integrals)]
 
     def compute() -> list[Any]:
         y = parts.vector(now)
@@ -156,3 +170,28 @@ def first_forces(parts: Parts, now: dict[str, Any]) -> dict[str, Any]:
     values = branch(begun.value, lambda: [now[key] for key in ends], compute)
     begun.value = begun.value | (now["t"] >= 0.0)
     return dict(zip(ends, values, strict=True))
+
+
+def held(parts: Parts, now: dict[str, Any], step: Any, h: Any, late: Any, strides: Mapping[str, int]) -> Command:
+    """The command of a loop that is computed once a step, at its beginning; an attempt that only writes samples of the
+    last step keeps it."""
+    loop = parts.loop
+    assert loop is not None
+    y = parts.vector(now)
+    names = [
+        *(f"control.{name}.acting" for name in loop.control.actuators),
+        *(f"control.shown.{n}" for n in loop.watched),
+    ]
+    cells = [memory(name, 0.0) for name in names]
+
+    def compute() -> None:
+        said = loop.held(step, h, now["t"], y[: parts.n], y[parts.n : 2 * parts.n], strides)
+        loop.guard(said)
+        for cell, x in zip(cells, [*said.torques, *said.watched.values()], strict=True):
+            cell.value = x
+
+    branch(late, lambda: None, compute)
+    values = [cell.value for cell in cells]
+    count = len(loop.control.actuators)
+    watched = dict(zip(loop.watched, values[count:], strict=True))
+    return Command(values[:count], [], [], watched, [], [], 0.0, 0.0, False)

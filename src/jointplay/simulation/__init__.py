@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..model.clearances import Rigid
+from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..system import System
 from .outcome import Journey, Outcome, SimulationFailed
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "SimulationFailed", "Stepper", "simulate"]
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
-HEADLINES += ["joint_impulse", "impact_loss", "friction_loss"]
+HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -34,6 +35,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     reclose: bool = False,
     audit: Literal["run", "convergence"] = "run",
+    control: Control | None = None,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -43,7 +45,7 @@ def simulate(
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
     reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
     once more with half the step (adaptive: a 32nd of the tolerances) and says in the attribute `convergence` how much
-    each headline number moves.
+    each headline number moves. control: a control loop in place of the mechanism's (`jointplay.control`).
     """
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
@@ -54,6 +56,9 @@ def simulate(
     if start:
         base = mechanism.given if isinstance(mechanism, System) else mechanism
         mechanism = base.with_({f"start.{key}": x for key, x in start.items()})
+    if control is not None:
+        base = mechanism.given if isinstance(mechanism, System) else mechanism
+        mechanism = base.replace(control=control)
     if audit not in ("run", "convergence"):
         raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
     system = mechanism.until(1.02 * until) if isinstance(mechanism, System) else System(mechanism, 1.02 * until)

@@ -14,6 +14,7 @@ import numpy as np
 from .. import results, statics
 from ..run import Run
 from ..system import System
+from .steering import Pilot
 from .steppers import Stepper
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Journey(ABC):
     def __init__(self, system: System, stepper: Stepper, until: float, every: float) -> None:
         self.system, self.stepper, self.until, self.every = system, stepper, until, every
         self.notes = []
+        self.pilot = Pilot(system, until) if system.mechanism.control else None
 
     # -- what steppers say for themselves
     @abstractmethod
@@ -110,6 +112,10 @@ class Journey(ABC):
             return False
 
         try:
+            if self.pilot and self.pilot.sampled:
+                wrong = self.pilot.drive(self.run, self.time, told)
+                if wrong:
+                    return Outcome("controller failed", wrong, self.time())
             self.run.advance(until=told, expect=self.expected())
         except KeyboardInterrupt:
             if strict:
@@ -123,6 +129,9 @@ class Journey(ABC):
         status, time = self.run.status[0], self.time()
         if status == "done":
             return self.ended() or Outcome("done", f"reached {self.until:g} s", self.until)
+        said = self.pilot.ended(self.run, time) if self.pilot else None
+        if said:
+            return Outcome(said[0], said[1], time)
         if status == "singular pivot":
             text = f"the mechanism is near a singular position at t = {time:.6g} s: {self.singular()}"
             return Outcome("near singular", text, time)
@@ -203,6 +212,7 @@ class Journey(ABC):
         found = self.audit()
         found["position drift (m or rad)"] = max(found["position drift (m or rad)"], self.drift(columns))
         audit = {k: (x if math.isfinite(x) else None) for k, x in found.items()}
+        remarks = self.pilot.remarks(self.run) if self.pilot else []
         attrs = {
             "outcome": outcome.kind,
             "outcome_text": outcome.text,
@@ -215,7 +225,8 @@ class Journey(ABC):
             "attempts": int(self.run.steps_taken),
             "degrees_of_freedom": self.freedom.degrees,
             "redundant": json.dumps(list(self.freedom.redundant)),
-            "notes": json.dumps([*self.system.notes, *self.notes]),
+            "notes": json.dumps([*self.system.notes, *self.notes, *remarks]),
         }
         result = results.from_columns(self.system, columns, attrs)
-        return result.assign(self.extras()) if len(columns["time"]) else result
+        more = self.pilot.signals(self.run, columns) if self.pilot and len(columns["time"]) else {}
+        return result.assign(self.extras() | more) if len(columns["time"]) else result

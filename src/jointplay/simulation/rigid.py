@@ -50,6 +50,7 @@ class RigidJourney(Journey):
             stepper.theta,
             stepper.projection == "combined",
             stepper.forces == "midpoint",
+            self.pilot.strides(self.h) if self.pilot else {},
         )
         state = dict(zip(system.coordinates, self.q.tolist(), strict=True))
         state |= {f"{name}.rate": x for name, x in zip(system.coordinates, self.v.tolist(), strict=True)}
@@ -57,6 +58,9 @@ class RigidJourney(Journey):
         given = system.parameters | {"stepper.step": float(self.h), "stepper.energy": float(energy)}
         given |= {"stepper.steps": self.count, "stepper.every": self.stride}
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
+        if self.pilot:
+            self.notes += self.pilot.notes(self.freedom.degrees, self.q, self.v)
+            self.pilot.begin(self.run, self.q, self.v, self.h)
 
     def open(self, here: Equations) -> None:
         """Refuse a start in penetration; note a step too long for the play."""

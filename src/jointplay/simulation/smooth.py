@@ -48,6 +48,12 @@ class SmoothJourney(Journey):
         self.labels = system.contacts
         laws = law_states(mechanism, self.labels)
         fixed = isinstance(stepper, FixedRungeKutta)
+        strides, model = {}, []
+        if self.pilot:
+            strides = self.pilot.strides(stepper.step if isinstance(stepper, FixedRungeKutta) else None)
+            laws |= self.pilot.continuous()
+            model = [] if self.pilot.loop.digital else self.pilot.loop.guesses
+            self.notes += self.pilot.notes(self.freedom.degrees, q, v)
         numbers: dict[str, Any] = {"until": until, "interval": every, "energy": here.kinetic + here.potential}
         if isinstance(stepper, FixedRungeKutta):
             numbers["step"] = h = stepper.step
@@ -56,13 +62,15 @@ class SmoothJourney(Journey):
             numbers |= {"rtol": stepper.rtol, "atol": stepper.atol}
             h = min(1e-3, numbers["max_step"])
         begin = dict(zip(self.labels, began, strict=True))
-        state = initial(system.coordinates, (q, v, a), h, power, self.pushes, begin, laws)
+        state = initial(system.coordinates, (q, v, a), h, power, self.pushes, begin, laws, model)
         labels = self.labels
         program = runge_kutta.stepper(
-            system.equations(self.freedom.redundant), list(state), lambda text: Compliance(text, labels), fixed
+            system.equations(self.freedom.redundant), list(state), lambda text: Compliance(text, labels), fixed, strides
         )
         given = system.parameters | {f"stepper.{name}": float(x) for name, x in numbers.items()}
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
+        if self.pilot:
+            self.pilot.begin(self.run, q, v, h)
         self.begin(here.reactions @ multipliers, multipliers, here.kinetic)
 
     def begin(self, reactions: np.ndarray, multipliers: np.ndarray, kinetic: float) -> None:

@@ -1,0 +1,322 @@
+"""A control loop as a part of a mechanism: what is controlled, what acts, what is measured, and by which law.
+
+`control.pd("crank", sine(6.0, 2.0), k1=2000, k2=200)` makes one; there is such a function for every controller in
+`jointplay.laws.control`, and `control.use` takes a law of one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema, model_validator
+
+from ..laws import Law, law
+from .choices import Chosen, LawChoice, registry
+from .motions import Constant, Kinds
+from .parts import (
+    Frozen,
+    InUse,
+    ModelError,
+    Names,
+    OneOf,
+    Part,
+    Path,
+    Problem,
+    Quantity,
+    in_units_of,
+    joined,
+    refuse,
+    suggestion,
+)
+from .units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
+
+if TYPE_CHECKING:
+    from ..numerics.tables import Table as NumericTable
+
+ALONG = ("angle", "position", "x", "y")
+Duration = Annotated[float, Quantity(TIME, above=0)]
+
+
+class Along(Part):
+    """Something along a coordinate of the mechanism: the `angle` of a body or revolute joint (the second body seen
+    from the first), the `position` of a prismatic or slot joint, the global `x` or `y` of a point or mass centre."""
+
+    kind: Literal["angle", "position", "x", "y"] = "angle"
+    of: str
+    _turning: ClassVar[Dimension] = ANGLE
+    _going: ClassVar[Dimension] = LENGTH
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_its_unit(cls, raw: Any, read: Callable[[Any], Any]) -> Any:
+        turning = not isinstance(raw, Mapping) or raw.get("kind", "angle") == "angle"
+        with in_units_of(cls._turning if turning else cls._going):
+            return read(raw)
+
+
+class Coordinate(Along):
+    """What is controlled, and what it should be over time."""
+
+    reference: Annotated[Kinds, OneOf("motion")] = Constant(value=0.0)
+
+
+class Actuator(Along):
+    """A torque or force along a coordinate: from the ground on a body or point, between the bodies of a joint.
+
+    limit (N m or N): what it can do at most, to either side. feedforward: what it does beside the law.
+    """
+
+    limit: Annotated[float, InUse(above=0)] | None = None
+    feedforward: Annotated[Kinds, OneOf("motion")] = Constant(value=0.0)
+    _turning: ClassVar[Dimension] = TORQUE
+    _going: ClassVar[Dimension] = FORCE
+
+
+class Sensor(Along):
+    """A measurement of a coordinate and its rate.
+
+    side: of a joint, which body or point is measured alone: in a joint with play `first` and `second` differ, as the
+    encoders of a motor and of its load do. period (s): time between samples, held in between; delay (s); resolution:
+    the size of one count; noise: its standard deviation, drawn anew in every sample from `seed`; rate: `exact`, or the
+    `difference` of two samples over their period.
+    """
+
+    side: Literal["first", "second"] | None = None
+    period: Duration | None = None
+    delay: Annotated[float, Quantity(TIME, at_least=0)] = 0.0
+    resolution: Annotated[float, InUse(at_least=0)] = 0.0
+    noise: Annotated[float, InUse(at_least=0)] = 0.0
+    seed: int = 1
+    rate: Literal["exact", "difference"] = "exact"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Sensor:
+        if self.rate == "difference" and self.period is None:
+            refuse("a rate from differences needs the time between samples; give a period", "period")
+        return self
+
+    @property
+    def digital(self) -> bool:
+        """Whether it is more than the coordinate itself."""
+        return bool(self.period or self.delay or self.resolution or self.noise)
+
+
+class Sampled:
+    """Any Python callable as a digital controller: called with time, values, rates, references and their rates (lists)
+    once a period, it gives one number for each actuator, held until the next call."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
+
+    def __repr__(self) -> str:
+        return f"<sampled {self.name}>"
+
+
+def _law(raw: Any) -> Any:
+    given = dict(raw) if isinstance(raw, Mapping) else {"law": raw}
+    chosen = given.get("law")
+    if isinstance(chosen, Sampled):
+        if len(given) > 1:
+            refuse(f"a sampled Python function has no gains of its own: bind them, got {list(given)[1]!r}")
+        return chosen
+    if callable(chosen) and not isinstance(chosen, Law):
+        chosen = law()(chosen)
+    return Chosen("control").read({**given, "law": chosen} if isinstance(raw, Mapping) else chosen)
+
+
+def _changes(raw: Any) -> Frozen:
+    if not isinstance(raw, Mapping):
+        refuse(f"must be a mapping of addresses to numbers, such as coupler.mass: 1.2, got {shorten(raw)}")
+    return Frozen({str(key): Quantity(NUMBER).read(x) for key, x in raw.items()})
+
+
+def _several(raw: Any) -> Any:
+    return (raw,) if isinstance(raw, str) else tuple(raw or ())
+
+
+_NAMES = Names(("model",))
+_OPEN = {"type": "object", "additionalProperties": True}
+
+
+class Control(Part):
+    """A control loop.
+
+    law: by name with its gains, or a Law. coordinates: what is controlled. actuators: what acts. sensors: what is
+    measured, if not the coordinates themselves. gravity: add what holds the model's weight. model: numbers that the
+    controller's model has otherwise than the mechanism (address: value). cut: joints at which the model is opened, for
+    laws in more coordinates than degrees of freedom. regularisation: softens a model that is moved by sensors of other
+    coordinates than the actuators', where these do not determine it. period (s): the law is computed so often, and held
+    in between. settled (s): when the statistics begin.
+    """
+
+    law: Annotated[Any, PlainValidator(_law), WithJsonSchema({})]
+    coordinates: Annotated[dict[str, Coordinate], _NAMES] = Frozen()
+    actuators: Annotated[dict[str, Actuator], _NAMES]
+    sensors: Annotated[dict[str, Sensor], _NAMES] = Frozen()
+    gravity: bool = False
+    model: Annotated[dict[str, float], PlainValidator(_changes), WithJsonSchema(_OPEN)] = Frozen()
+    cut: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
+    regularisation: Annotated[float, Quantity(NUMBER, at_least=0)] = 0.0
+    period: Duration | None = None
+    settled: Annotated[float, Quantity(TIME, at_least=0)] = 0.0
+
+    @model_validator(mode="after")
+    def _fits(self) -> Control:
+        if not self.actuators:
+            refuse("there is nothing to act with; name at least one actuator", "actuators")
+        if isinstance(self.law, Sampled) and self.period is None:
+            refuse("a sampled Python function needs the time between its calls", "period")
+        used: dict[str, str] = {}
+        for section in ("coordinates", "actuators", "sensors"):
+            for name in getattr(self, section):
+                if used.setdefault(name, section) != section and section == "sensors":
+                    refuse(f"the name is already used in {used[name]}; choose another", section, name)
+        return self
+
+    @property
+    def computed(self) -> bool:
+        """Whether the law is a text that is traced, not a sampled Python function."""
+        return isinstance(self.law, LawChoice)
+
+    def motions(self) -> Iterator[tuple[str, Path, Any]]:
+        """Every motion with its address within the control and the keys that lead to it."""
+        for name, coordinate in self.coordinates.items():
+            yield f"{name}.reference", ("coordinates", name, "reference"), coordinate.reference
+        for name, actuator in self.actuators.items():
+            yield f"{name}.feedforward", ("actuators", name, "feedforward"), actuator.feedforward
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """Gains by their names, then what belongs to coordinates, actuators and sensors by theirs."""
+        if isinstance(self.law, LawChoice):
+            yield from ((tail, ("law", *path), x) for tail, path, x in self.law.numbers())
+        for address, path, motion in self.motions():
+            yield from ((joined(address, tail), (*path, *way), x) for tail, way, x in motion.numbers())
+        for section, fields in (("actuators", ("limit",)), ("sensors", ("delay", "resolution", "noise"))):
+            for name, part in getattr(self, section).items():
+                held = ((field, getattr(part, field)) for field in fields)
+                yield from ((f"{name}.{field}", (section, name, field), x) for field, x in held if x is not None)
+        yield from ((f"model.{address}", ("model", address), x) for address, x in self.model.items())
+        yield "settled", ("settled",), self.settled
+        yield "regularisation", ("regularisation",), self.regularisation
+
+    def tables(self) -> dict[str, NumericTable]:
+        """The tables of references and feedforwards."""
+        return {
+            joined(address, tail): x for address, _, motion in self.motions() for tail, x in motion.tables().items()
+        }
+
+    def plain(self, brief: bool = False) -> Any:
+        """As dictionaries; a law of one's own stays what it is."""
+        made = super().plain(brief)
+        return made | ({} if isinstance(self.law, LawChoice) else {"law": self.law})
+
+    def problems(
+        self, bodies: Sequence[str], joints: Mapping[str, str], points: Sequence[str]
+    ) -> Iterator[tuple[Path, str]]:
+        """What refers to something that the mechanism does not have; joints by their kinds."""
+        turning, sliding = ("revolute", "gear"), ("prismatic", "slot")
+        known = {
+            "angle": ("body or revolute joint", {*bodies, *(n for n, k in joints.items() if k in turning)}),
+            "position": ("prismatic or slot joint", {n for n, k in joints.items() if k in sliding}),
+        }
+        known |= dict.fromkeys("xy", ("moving point or body", {*bodies, *points}))
+        for section in ("coordinates", "actuators", "sensors"):
+            for name, part in getattr(self, section).items():
+                what, targets = known[part.kind]
+                if getattr(part, "side", None):
+                    what, targets = "joint", set(joints)
+                if part.of not in targets:
+                    other = next((k for k, (_, have) in known.items() if part.of in have), None)
+                    hint = f"; its kind is {other}" if other else suggestion(part.of, sorted(targets))
+                    yield ("control", section, name, "of"), f"no {what} {part.of!r}{hint}"
+        for i, joint in enumerate(self.cut):
+            if joint not in joints:
+                yield ("control", "cut", i), f"no joint {joint!r}{suggestion(joint, sorted(joints))}"
+
+
+def _axis(of: Any) -> dict[str, Any]:
+    if not isinstance(of, str):
+        return dict(of)
+    head, dot, last = of.rpartition(".")
+    return {"kind": last, "of": head} if dot and last in ("x", "y") else {"of": of}
+
+
+def use(
+    law: Any,
+    of: str | Mapping[str, Any] | Sequence[Any],
+    reference: Any = None,
+    *,
+    limit: Any = None,
+    feedforward: Any = None,
+    sensors: Any = None,
+    actuators: Any = None,
+    gravity: bool = False,
+    model: Any = None,
+    cut: Any = (),
+    regularisation: float = 0.0,
+    period: Any = None,
+    settled: Any = 0.0,
+    **gains: Any,
+) -> Control:
+    """A control loop with a law (its name, a Law, a plain function to be traced, or `sampled`) and its gains.
+
+    of: the coordinate to be controlled and acted on, "crank" (an angle), "slider.x", {"kind": "position", "of": "J4"},
+    or a list of them. reference, limit, feedforward: of each. actuators: where the torques act, if not along the
+    coordinates. sensors: what is measured, if not the coordinates. The rest are fields of `Control`.
+    """
+    each = [of] if isinstance(of, str | Mapping) else list(of)
+    axes = [_axis(one) for one in each]
+
+    def spread(given: Any, count: int, what: str) -> list[Any]:
+        listed = list(given) if isinstance(given, list | tuple) else [given] * count
+        if len(listed) != count:
+            raise ModelError(Problem(("control", what), f"there are {len(listed)} for {count}; give one for each"))
+        return listed
+
+    names = [axis["of"].replace(".", "_") for axis in axes]
+    coordinates: dict[str, Any] = {}
+    for name, axis, wanted in zip(names, axes, spread(reference, len(axes), "reference"), strict=True):
+        coordinates[name] = axis if wanted is None else axis | {"reference": wanted}
+    acting = axes if actuators is None else [_axis(one) for one in ([actuators] if isinstance(actuators, str | Mapping)
+                                                                    else actuators)]  # fmt: skip
+    acts: dict[str, Any] = {}
+    for axis, most, ahead in zip(acting, spread(limit, len(acting), "limit"),
+                                 spread(feedforward, len(acting), "feedforward"), strict=True):  # fmt: skip
+        given = {"limit": most, "feedforward": ahead}
+        acts[axis["of"].replace(".", "_")] = axis | {k: x for k, x in given.items() if x is not None}
+    seen = {} if sensors is None else sensors
+    if not isinstance(seen, Mapping) or "of" in seen:
+        listed = [seen] if isinstance(seen, str | Mapping) else list(seen)
+        seen = {f"sensor{i + 1}": _axis(one) for i, one in enumerate(listed)}
+    changes = model.addresses() if hasattr(model, "addresses") else model or {}
+    return Control(
+        law=law if isinstance(law, Sampled) else {"law": law, **gains},
+        coordinates=coordinates,
+        actuators=acts,
+        sensors=seen,
+        gravity=gravity,
+        model=changes,
+        cut=cut,
+        regularisation=regularisation,
+        period=period,
+        settled=settled,
+    )
+
+
+def sampled(function: Callable[..., Any], of: Any, reference: Any = None, *, period: Any, **fields: Any) -> Control:
+    """A control loop of any Python callable, `function(time, values, rates, references, reference_rates)`, called once
+    a period (s); see `Sampled` and `use`."""
+    return use(Sampled(function), of, reference, period=period, **fields)
+
+
+def __getattr__(name: str) -> Any:
+    known = registry("control")
+    if name not in known:
+        raise AttributeError(f"no controller {shorten(name)}{suggestion(name, known)}")
+
+    def make(of: Any, reference: Any = None, **fields: Any) -> Control:
+        return use(name, of, reference, **fields)
+
+    make.__name__, make.__doc__ = name, known[name].__doc__
+    return make

@@ -1,0 +1,343 @@
+"""A control loop as text: what sensors see, what the law says to it, and what actuators do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..engine.derivatives import derivative
+from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, memory, stop
+from ..engine.values import floor, is_value, number, sqrt, where
+from ..model.control import Along, Control
+from ..model.parts import Frozen
+from ..numerics.choice import maximum, minimum
+from ..numerics.functions import cos, log
+from ..numerics.linalg import dot
+from ..numerics.signals import delay, due, peak, random, total
+from .constraints import moved
+from .dynamics import Equations
+from .reduced import Model, Reduced, along, same
+
+CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
+ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
+MODEL_OPEN, MODEL_WEAK, MODEL_JUMPED = 101, 102, 103  # details of an end
+WEAKEST = 1e-9
+APPROACH = 64.0  # steps of a tour from the start to the references
+LONGEST = 100_000  # steps of a tour
+
+
+@dataclass
+class View:
+    """What a controller sees of its loop; see `jointplay.laws.control`."""
+
+    time: Any
+    values: list[Any]
+    rates: list[Any]
+    references: list[Any]
+    reference_rates: list[Any]
+    reference_accelerations: list[Any]
+    actuators: list[str]
+    reduced: Reduced | None
+    watched: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Any]:
+        """Values minus references."""
+        return [a - b for a, b in zip(self.values, self.references, strict=True)]
+
+    @property
+    def error_rates(self) -> list[Any]:
+        """Their rates."""
+        return [a - b for a, b in zip(self.rates, self.reference_rates, strict=True)]
+
+    @property
+    def model(self) -> Reduced:
+        """The ideal mechanism at what is measured."""
+        if self.reduced is None:
+            raise ValueError("this control loop has no model; its law must say `loop.model` in its own text")
+        return self.reduced
+
+    def watch(self, name: str, number: Any) -> None:
+        """Record a signal."""
+        self.watched[name] = number
+
+
+@dataclass
+class Command:
+    """What the law says at a time: torques and forces of actuators, slopes of its states, memory, and the model."""
+
+    torques: list[Any]
+    slopes: list[Any]
+    kept: list[Any]
+    watched: dict[str, Any]
+    place: list[Any]
+    speed: list[Any]
+    left: Any
+    jump: Any
+    weak: Any
+
+
+def uses_model(control: Control) -> bool:
+    """Whether the loop needs the model: by its law, for gravity, or because sensors are elsewhere."""
+    sensors = list(control.sensors.values())
+    elsewhere = bool(sensors) and not same(sensors, list(control.coordinates.values()))
+    if elsewhere or control.gravity:
+        return True
+
+    def names(code: Any) -> bool:
+        return "model" in code.co_names or any(names(c) for c in code.co_consts if hasattr(c, "co_names"))
+
+    return control.computed and names(control.law.law.function.__code__)
+
+
+class Loop:
+    """The control loop of a mechanism as text."""
+
+    def __init__(self, plant: Equations) -> None:
+        given = plant.mechanism.control
+        assert given is not None
+        self.plant, self.control = plant, given
+        self.axes, self.sensors = given.coordinates, given.sensors or given.coordinates
+        self.law = given.law.law if given.computed else None
+        self.rates = [f"control.{axis}.{name}" for name in (self.law.rates if self.law else ()) for axis in self.axes]
+        kept = self.law.memory if self.law else {}
+        self.memory = {f"control.{axis}.{name}": x for name, x in kept.items() for axis in self.axes}
+        self.watched = self.law.watch if self.law else ()
+        self.model = Model(plant, given) if uses_model(given) else None
+        self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
+        self.digital = bool(given.period or self.memory or any(s.digital for s in given.sensors.values()))
+
+    @property
+    def starts(self) -> dict[str, float]:
+        """The states of the law and their start."""
+        kinds = self.law.rates if self.law else {}
+        return {f"control.{axis}.{name}": x for name, x in kinds.items() for axis in self.axes}
+
+    def seen(self, q: list[Any], v: list[Any], t: Any) -> tuple[list[Any], list[Any]]:
+        """What ideal sensors see: values and rates."""
+        values, rows = self.lines(list(self.sensors.values()), q, t)
+        return values, [dot(row, v) for row in rows]
+
+    def lines(self, axes: Sequence[Along], q: list[Any], t: Any) -> tuple[list[Any], list[list[Any]]]:
+        """Coordinates of the mechanism, and their slopes."""
+        pose = self.plant.pose(q, t)
+        values = [along(pose, axis) for axis in axes]
+        return values, derivative(values, q)
+
+    def forces(self, q: list[Any], t: Any, torques: Sequence[Any]) -> list[Any]:
+        """The generalised forces of the actuators."""
+        _, rows = self.lines(list(self.control.actuators.values()), q, t)
+        return [dot([row[j] for row in rows], torques) for j in range(len(q))]
+
+    def wanted(self, t: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """References, their rates and accelerations."""
+        pose = self.plant.pose([0] * len(self.plant.coordinates), t)
+        r = [moved(pose, f"control.{n}.reference", c.reference) for n, c in self.axes.items()]
+        dr = [slope(x, t) for x in r]
+        return r, dr, [slope(x, t) for x in dr]
+
+    def command(
+        self,
+        t: Any,
+        seen: list[Any],
+        seen_rates: list[Any],
+        states: Sequence[Any],
+        kept: Sequence[Any],
+        guess: list[Any],
+    ) -> Command:
+        """What the law says to what is measured, its states and memory; the model starts from the guess."""
+        reduced, place, speed, left, jump, weak = None, guess, guess, 0.0, 0.0, False
+        values, rates = seen, seen_rates
+        if self.model is not None:
+            place, left, jump = self.model.close(guess, seen, t)
+            speed = self.model.rates(place, seen_rates, t)
+            reduced = Reduced(self.model, place, speed, t)
+            weak = reduced.spread.weak(WEAKEST)
+            if not same(list(self.sensors.values()), list(self.axes.values())):
+                values, rates = reduced.values, reduced.rates
+        r, dr, ddr = self.wanted(t)
+        view = View(t, values, rates, r, dr, ddr, list(self.control.actuators), reduced)
+        numbers = self.plant.numbers
+        slopes: list[Any] = []
+        remembered: list[Any] = []
+        if self.law is None:
+            torques = list(kept)
+        else:
+            gains = {name: numbers(f"control.{name}") for name in self.law.own}
+            k = len(self.axes)
+            own = {name: list(states[i * k : i * k + k]) for i, name in enumerate(self.law.rates)}
+            own |= {name: list(kept[i * k : i * k + k]) for i, name in enumerate(self.law.memory)}
+            torques, moving, keeping = self.law(view, **gains, **own)
+            torques = list(torques) if isinstance(torques, list | tuple) else [torques]
+            slopes = [x for name in self.law.rates for x in moving[name]]
+            remembered = [x for name in self.law.memory for x in keeping[name]]
+        if len(torques) != len(self.control.actuators):
+            name = self.law.name if self.law else "sampled"
+            raise ValueError(
+                f"controller {name!r} gives {len(torques)} numbers for {len(self.control.actuators)} actuators"
+            )
+        if self.control.gravity and reduced is not None:
+            torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
+        pose = self.plant.pose([0] * len(self.plant.coordinates), t)
+        for i, (name, actuator) in enumerate(self.control.actuators.items()):
+            torques[i] = torques[i] + moved(pose, f"control.{name}.feedforward", actuator.feedforward)
+            if actuator.limit is not None:
+                most = numbers(f"control.{name}.limit")
+                torques[i] = minimum(maximum(torques[i], -most), most)
+        missing = sorted(set(self.watched) ^ set(view.watched))
+        if missing:
+            raise ValueError(f"controller {self.law.name if self.law else ''!r}: {missing[0]!r} must be both declared "
+                             "(@law(watch=[...])) and watched (loop.watch)")  # fmt: skip
+        return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
+
+    # -- a loop that is computed once a step, or less often
+    def held(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, int]) -> Command:
+        """The command of a step that begins at q, v: sampled and held as the sensors and the law say, with their
+        memory.  strides: how many steps lie between the samples of a sensor or of the law, by name."""
+        acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
+        if self.law is None:  # the driver sets the torques
+            return self.command(t, *self.seen(q, v, t), [], [cell.value for cell in acting], [])
+        states = [memory(name, x) for name, x in self.starts.items()]
+        kept = [memory(name, x) for name, x in self.memory.items()]
+        guesses = [memory(name, 0.0) for name in self.guesses]
+        watched = {name: memory(f"control.watched.{name}", 0.0) for name in self.watched}
+        ends = [memory(f"control.model.{name}", 0.0) for name in ("left", "jump", "weak")]
+        values, rates = self.electronics(step, h, *self.seen(q, v, t), strides)
+        period = strides.get("law", 1)
+
+        def compute() -> None:
+            said = self.command(t, values, rates, *([c.value for c in cells] for cells in (states, kept, guesses)))
+            length = h * float(period)
+            fresh = [cell.value + length * slope for cell, slope in zip(states, said.slopes, strict=True)]
+            place = [x + length * w for x, w in zip(said.place, said.speed, strict=True)]
+            result = [*said.torques, *fresh, *said.kept, *place, said.left, said.jump, flag(said.weak)]
+            for cell, x in zip([*acting, *states, *kept, *guesses, *ends], result, strict=True):
+                cell.value = x
+            for name, cell in watched.items():
+                cell.value = said.watched[name]
+
+        compute() if period == 1 else branch(due(step, period), compute, lambda: None)
+        signals = {name: cell.value for name, cell in watched.items()}
+        left, jump, weak = (cell.value for cell in ends)
+        place = [cell.value for cell in guesses]
+        return Command([cell.value for cell in acting], [], [], signals, place, place, left, jump, weak > 0.5)
+
+    def measure(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, int]) -> None:
+        """Leave what the sensors see for a sampled function."""
+        if self.law is None:
+            for end, seen in zip(("", ".rate"), self.electronics(step, h, *self.seen(q, v, t), strides), strict=True):
+                for name, x in zip(self.sensors, seen, strict=True):
+                    memory(f"control.{name}.measured{end}", 0.0).value = x
+
+    def electronics(
+        self, step: Any, h: Any, values: list[Any], rates: list[Any], strides: Mapping[str, int]
+    ) -> tuple[list[Any], list[Any]]:
+        """What comes out of the sensors: noise, counts, samples, delay."""
+        numbers = self.plant.numbers
+        out: tuple[list[Any], list[Any]] = ([], [])
+        for k, (name, sensor) in enumerate(self.control.sensors.items()):
+            x, rate, stride = values[k], rates[k], strides.get(name)
+            if sensor.noise:
+                u = [random(sensor.seed, 0, step, 2 * k + i) for i in (0, 1)]
+                spread = sqrt(-2.0 * log(u[0])) * cos(6.283185307179586 * u[1])
+                x = x + numbers(f"control.{name}.noise") * spread
+            if sensor.resolution:
+                size = numbers(f"control.{name}.resolution")
+                x = size * floor(x / size + 0.5)
+            if stride is not None:
+                at, speed = memory(f"control.{name}.sample", 0.0), memory(f"control.{name}.sample.rate", 0.0)
+                ready = due(step, stride)
+                if sensor.rate == "difference":
+                    begun = memory(f"control.{name}.begun", False)
+                    rate = where(begun.value, (x - at.value) / (h * float(stride)), 0.0)
+                    begun.value = begun.value | ready
+                at.value = x = where(ready, x, at.value)
+                speed.value = rate = where(ready, rate, speed.value)
+            if sensor.delay:
+                steps = strides[f"{name}.delay"]
+                x, rate = (
+                    delay(f"control.{name}.{what}", s, steps, step, at_most=steps, start=0.0)
+                    for what, s in (("late", x), ("late.rate", rate))
+                )
+            out[0].append(x)
+            out[1].append(rate)
+        return out if self.control.sensors else (values, rates)
+
+    # -- what is kept of a run
+    def statistics(self, said: Command, q: list[Any], t: Any, h: Any) -> None:
+        """The largest and mean errors and torques of all steps since the loop counts as settled."""
+        late = t >= self.plant.numbers("control.settled")
+        values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
+
+        def gather() -> None:
+            total("control.time", h)
+            for name, x, r in zip(self.axes, values, references, strict=True):
+                peak(f"control.{name}.error.most", abs(x - r), t)
+                total(f"control.{name}.error.square", h * ((x - r) * (x - r)))
+            for name, u in zip(self.control.actuators, said.torques, strict=True):
+                peak(f"control.{name}.torque.most", abs(u), t)
+                total(f"control.{name}.torque.square", h * (u * u))
+
+        branch(late, gather, lambda: None)
+
+    def guard(self, said: Command) -> None:
+        """End where the model does not close, has no unique rates, or jumps."""
+        if self.model is not None:
+            stop(said.left > CLOSED, SOLVER_FAILED, MODEL_OPEN)
+            stop(said.jump > ASTRAY, SOLVER_FAILED, MODEL_JUMPED)
+            stop(said.weak, SINGULAR_PIVOT, MODEL_WEAK)
+
+    def stray(self, q: list[Any], said: Command, t: Any) -> None:
+        """Note when the mechanism first has another configuration than the model."""
+        if self.model is None or not said.place:
+            return
+        apart: Any = 0.0
+        for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):
+            if name.endswith(".angle"):
+                apart = maximum(apart, abs(x - here))
+        first = memory("control.astray", -1.0)
+        first.value = where((apart > ASTRAY) & (first.value < 0.0), t, first.value)
+
+    def columns(self, said: Command, q: list[Any], t: Any) -> dict[str, Any]:
+        """The signals of a sample."""
+        values, r = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
+        found = {f"control.{name}.torque": u for name, u in zip(self.control.actuators, said.torques, strict=True)}
+        for name, x, wanted in zip(self.axes, values, r, strict=True):
+            found |= {f"control.{name}.value": x, f"control.{name}.reference": wanted}
+        return found | {f"control.watched.{name}": x for name, x in said.watched.items()}
+
+
+def slope(x: Any, t: Any) -> Any:
+    """The derivative by time; 0 of what does not depend on it."""
+    return derivative([x], [t])[0][0] if is_value(x) else 0.0
+
+
+def flag(mask: Any) -> Any:
+    """A mask as a number."""
+    return where(mask, 1.0, 0.0) if is_value(mask) else float(mask)
+
+
+def tour(make: Callable[[Any], Equations], until: float, start: Sequence[float]) -> Callable[..., dict[str, Any]]:
+    """The text of a journey of the ideal mechanism along the references: from the coordinates at the start to the
+    references at time 0, then along them; it ends where the mechanism cannot follow."""
+
+    def step(s: Any, p: Any) -> dict[str, Any]:
+        loop = Loop(make(p))
+        control = loop.control.model_copy(update={"sensors": Frozen(), "cut": (), "model": Frozen()})
+        model = Model(loop.plant, control)
+        r, dr, _ = loop.wanted(s.t)
+        share = minimum(number(s.step) / APPROACH, 1.0)
+        aim = [a + share * (x - a) for a, x in zip(start, r, strict=True)]
+        place, left, _ = model.close([s[name] for name in model.coordinates], aim, s.t)
+        rows, more = model.rows(model.closed, model.axes, place, s.t)
+        stop(left > 1e-9, SOLVER_FAILED)
+        stop(model.spread([*rows.B, *more]).weak(WEAKEST), SINGULAR_PIVOT)
+        fastest: Any = 1e-9
+        for axis, x in zip(model.axes, dr, strict=True):
+            fastest = maximum(fastest, abs(x) * (1.0 if axis.kind == "angle" else 10.0))
+        ahead = s.t + minimum(0.03 / fastest, until / 200)
+        stop((s.t >= until) | (s.step > LONGEST), DONE)
+        return dict(zip(model.coordinates, place, strict=True)) | {"t": where(share < 1.0, s.t, ahead)}
+
+    return step

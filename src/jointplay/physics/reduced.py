@@ -1,0 +1,176 @@
+"""The model that a controller knows: the ideal mechanism, moved by what is measured.
+
+Its joints and the measured coordinates together determine all bodies (Newton's method from where the last step left
+them), and the constraint rows of both give rates and, as multipliers, the torques of inverse dynamics.  That is the
+reduction by the orthogonal complement of the joints' rows, with the measured rates as the independent ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.derivatives import derivative
+from ..model.control import Along, Control
+from ..model.joints import Gear, Openable, play
+from ..model.mechanism import Mechanism, owner
+from ..numerics.choice import maximum
+from ..numerics.linalg import dot
+from ..numerics.newton import hold, solve
+from .dynamics import Equations, Rows, Spread
+from .kinematics import Pose
+
+NEAR = 1e-6  # a residual from which one step of Newton's method reaches round-off
+ROUNDS = 12  # of Newton's method at most
+
+
+def ideal(mechanism: Mechanism) -> Mechanism:
+    """The mechanism without play and without control: what a controller takes it for."""
+    loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Openable) and play(j) > 0}
+    plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
+    return mechanism.replace(control=None).with_(plays) if plays else mechanism.replace(control=None)
+
+
+def along(pose: Pose, axis: Along) -> Any:
+    """The value of a coordinate."""
+    joint, side = pose.mechanism.joints.get(axis.of), getattr(axis, "side", None)
+    if joint is not None and side is not None:  # one side of a joint
+        reference = joint.between[0 if side == "first" else 1]
+        if axis.kind == "angle":
+            return pose.angles[owner(reference)]
+        if axis.kind == "position":
+            return pose.axis(axis.of).dot(pose.point(reference))
+        return getattr(pose.point(reference), axis.kind)
+    if axis.kind == "angle":
+        return pose.turn_between(joint.between) if joint is not None else pose.angles[axis.of]
+    if axis.kind == "position" and joint is not None:
+        return pose.axis(axis.of).dot(pose.between(joint.between))
+    return getattr(pose.point(axis.of), axis.kind)
+
+
+def same(a: Sequence[Along], b: Sequence[Along]) -> bool:
+    """Whether two lists are of the same coordinates."""
+    plain = [[(x.kind, x.of, getattr(x, "side", None)) for x in axes] for axes in (a, b)]
+    return plain[0] == plain[1]
+
+
+class Model:
+    """The ideal mechanism that a controller knows, as equations with rows for what moves it."""
+
+    def __init__(self, plant: Equations, control: Control) -> None:
+        changed = control.model
+
+        def numbers(address: str) -> Any:
+            return plant.numbers(f"control.model.{address}" if address in changed else address)
+
+        mechanism = ideal(plant.mechanism)
+        self.closed = Equations(mechanism, numbers, plant.dropped)
+        opened = {f"{joint}.{part}" for joint in control.cut for part in ("x", "y", "angle", "across", "distance")}
+        self.open = Equations(mechanism, numbers, {*plant.dropped, *opened}) if opened else self.closed
+        self.control, self.coordinates = control, self.closed.coordinates
+        self.axes, self.acting = list(control.coordinates.values()), list(control.actuators.values())
+        self.sensors = list(control.sensors.values()) or self.axes
+        self.direct = same(self.axes, self.acting)  # torques act along the coordinates
+        self.soft = control.regularisation if not same(self.sensors, self.axes) else 0.0
+        self.softness = plant.numbers("control.regularisation") if self.soft else 0
+
+    def rows(self, equations: Equations, axes: Sequence[Along], q: list[Any], t: Any) -> tuple[Rows, list[list[Any]]]:
+        """Constraint rows and the rows of coordinates."""
+        rows = equations.rows(q, [0] * len(q), t)
+        pose = equations.pose(q, t)
+        return rows, derivative([along(pose, axis) for axis in axes], q)
+
+    def close(self, guess: list[Any], seen: Sequence[Any], t: Any) -> tuple[list[Any], Any, Any]:
+        """The place of all bodies where the joints hold and the sensors see what they see; what the joints leave open;
+        and how far it is from the guess."""
+        equations = self.open
+
+        def residual(*q: Any) -> list[Any]:
+            pose = equations.pose(list(q), t)
+            return [*equations.residuals(pose), *(along(pose, a) - y for a, y in zip(self.sensors, seen, strict=True))]
+
+        found, left = solve(residual, guess, ROUNDS, self.newton, NEAR)
+        if self.soft:  # the sensors may stay behind; the joints may not
+            left = 0.0
+            for x in equations.residuals(equations.pose(list(found), t)):
+                left = maximum(left, abs(x))
+        jump: Any = 0.0
+        for name, x, begun in zip(self.coordinates, found, guess, strict=True):
+            if name.endswith(".angle"):
+                jump = maximum(jump, abs(x - begun))
+        return list(found), left, jump
+
+    def newton(self, matrix: list[list[Any]], values: list[Any]) -> list[Any]:
+        """One linear solve of Newton's method: a square system by the rows' least change in the mass metric."""
+        return self.spread(matrix, len(self.sensors) if self.soft else 0)(values)[0]
+
+    def spread(self, matrix: list[list[Any]], soft: int = 0) -> Spread:
+        """What carries demands on the rows over to the coordinates; the last `soft` rows give way a little."""
+        return Spread(matrix, self.open.masses(), [0.0] * (len(matrix) - soft) + [self.softness] * soft)
+
+    def rates(self, q: list[Any], seen: Sequence[Any], t: Any) -> list[Any]:
+        """The rates of all bodies when the sensors see these rates."""
+        rows, more = self.rows(self.open, self.sensors, q, t)
+        return self.spread([*rows.B, *more], len(more) if self.soft else 0)([*rows.speed, *seen])[0]
+
+
+class Reduced:
+    """The model at a state, in the controlled coordinates."""
+
+    def __init__(self, model: Model, q: list[Any], v: list[Any], t: Any) -> None:
+        v = [hold(x) for x in v]  # as in the equations of motion, rates do not depend on places
+        self.model, self.q, self.v, self.t = model, q, v, t
+        self.equations = model.open
+        rows = self.equations.rows(q, v, t)
+        pose = self.equations.pose(q, t)
+        self.values = [along(pose, axis) for axis in model.axes]
+        self.along = derivative(self.values, q)
+        turning = [[dot(slope, v) for slope in derivative(row, q)] for row in self.along]
+        self.spread = model.spread([*rows.B, *self.along])
+        self.rates = [dot(row, v) for row in self.along]
+        self.speed, self.n = rows.speed, len(model.axes)
+        self.turning = [*rows.Bdot, *turning]
+        # what time adds to the acceleration of driven rows, beside what the rates of the bodies do
+        self.driven = [r + dot(bent, v) for r, bent in zip(rows.rhs, rows.Bdot, strict=True)] + [0] * self.n
+
+    def moved(self, rates: Sequence[Any], speed: Sequence[Any] | None = None) -> list[Any]:
+        """The rates of all bodies for rates of the controlled coordinates."""
+        return self.spread([*(self.speed if speed is None else speed), *rates])[0]
+
+    def torques(self, accelerations: Sequence[Any], rates: Sequence[Any] | None = None) -> list[Any]:
+        """What the actuators must do for these accelerations; with other rates in place of the measured ones the terms
+        of velocity are C(q, q') rates, C such that M' - 2 C is skew."""
+        v = self.v if rates is None else self.moved(rates)
+        wanted = [*[0] * len(self.speed), *accelerations]
+        need = [d + w - dot(bent, v) for d, w, bent in zip(self.driven, wanted, self.turning, strict=True)]
+        return self.carried(self.pulled(self.equations.forces(self.q, self.v, self.t), need))
+
+    def gravity(self) -> list[Any]:
+        """What the actuators must do to hold the weight and the springs."""
+        still = [0] * len(self.q)
+        return self.carried(self.pulled(self.equations.forces(self.q, still, self.t), [0] * len(self.driven)))
+
+    def pulled(self, forces: list[Any], need: list[Any]) -> list[Any]:
+        """The multipliers of the coordinates' rows for accelerations of all rows."""
+        free = [f / m for f, m in zip(forces, self.equations.masses(), strict=True)]
+        _, multipliers = self.spread([r - dot(row, free) for r, row in zip(need, self.spread.B, strict=True)])
+        return multipliers[-self.n :]
+
+    def energy(self, rates: Sequence[Any]) -> Any:
+        """The kinetic energy that the model would have with these rates of the controlled coordinates."""
+        whole = self.moved(rates, [0] * len(self.speed))
+        return 0.5 * dot([x * x for x in whole], self.equations.masses())
+
+    def carried(self, torques: list[Any]) -> list[Any]:
+        """Torques along the controlled coordinates as torques of the actuators of equal power."""
+        model = self.model
+        if model.direct:
+            return torques
+        rows, acting = model.rows(model.closed, model.acting, self.q, self.t)
+        spread = Spread([*rows.B, *acting], model.closed.masses())
+        result = []
+        for i in range(len(acting)):
+            unit = [0] * (len(rows.B) + i) + [1.0] + [0] * (len(acting) - i - 1)
+            column, _ = spread(unit)
+            result.append(dot([dot(row, column) for row in self.along], torques))
+        return result

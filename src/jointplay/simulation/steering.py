@@ -1,0 +1,258 @@
+"""The control loop of a run: its checks before, the driver of sampled functions, its signals after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..engine.program import trace
+from ..model.control import Sampled, Sensor
+from ..model.forces import RateDrive
+from ..model.parts import ModelError, Problem
+from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, Loop, tour
+from ..physics.dynamics import Equations
+from ..physics.kinematics import Pose
+from ..physics.reduced import along, ideal
+from ..run import Run
+from ..system import System
+
+UNITS = {"angle": ("rad", "N*m")}  # of coordinates and of what acts along them; all others are m and N
+WHOLE = 1e-6  # of a step: how well a period must fit to steps
+
+
+class Pilot:
+    """The control loop of a run."""
+
+    def __init__(self, system: System, until: float) -> None:
+        control = system.mechanism.control
+        assert control is not None
+        self.system, self.control, self.until = system, control, until
+        self.loop = Loop(Equations(system.mechanism, lambda address: 0))
+        self.sampled = control.law if isinstance(control.law, Sampled) else None
+        self.stride = 1
+        mechanism = system.mechanism
+        if self.loop.model is not None:
+            for name, drive in mechanism.drives.items():
+                if isinstance(drive, RateDrive):
+                    text = "the controller's model cannot follow a rate drive; drive the angle instead"
+                    raise ModelError(Problem(("drives", name), text))
+        if self.loop.model is not None and not control.cut and len(control.coordinates) != len(control.actuators):
+            text = (
+                f"{len(control.actuators)} actuators for {len(control.coordinates)} coordinates; a law with a model "
+                "needs as many of both, or joints to cut"
+            )
+            raise ModelError(Problem(("control", "actuators"), text))
+
+    # -- before
+    def strides(self, h: float | None) -> dict[str, int]:
+        """How many steps of length h lie between the samples of the law and of each sensor, and in their delays."""
+        spans = {"law": self.control.period} | {n: s.period for n, s in self.control.sensors.items()}
+        spans |= {f"{n}.delay": s.delay for n, s in self.control.sensors.items()}
+        found = {}
+        for name, span in spans.items():
+            if span and h is not None:
+                found[name] = round(span / h)
+                if found[name] < 1 or abs(span / h - found[name]) > WHOLE * found[name]:
+                    text = f"of {span:g} s is no whole number of steps of {h:g} s; change the step or the time"
+                    field = "period" if name == "law" else f"{name} (period or delay)"
+                    raise ModelError(Problem(("control", field), text))
+        if h is None and self.loop.digital:
+            text = "samples, delays, noise and memory need steps of one length; use MoreauJean or FixedRungeKutta(step)"
+            raise ModelError(Problem(("control",), text))
+        self.stride = found.get("law", 1)
+        return found
+
+    def continuous(self) -> dict[str, float]:
+        """States of the law that a Runge-Kutta step integrates."""
+        return {} if self.loop.digital else self.loop.starts
+
+    def notes(self, degrees: int, q: np.ndarray, v: np.ndarray) -> list[str]:
+        """What should be known before the run; refuses what cannot work."""
+        control, found = self.control, []
+        free = self.freedom(q, degrees)
+        if len(control.actuators) > free:
+            text = (
+                f"{len(control.actuators)} actuators ({', '.join(control.actuators)}) for {free} degrees of freedom of "
+                "the ideal mechanism; leave some out"
+            )
+            raise ModelError(Problem(("control", "actuators"), text))
+        if self.loop.model is not None and len(control.actuators) < free:
+            text = f"{len(control.actuators)} actuators for {free} degrees of freedom; a law with a model needs {free}"
+            raise ModelError(Problem(("control", "actuators"), text))
+        if control.computed:
+            for condition in control.law.law.violated(control.law.values):
+                given = ", ".join(f"{name} = {x:g}" for name, x in control.law.values.items())
+                found.append(
+                    f"control: the gain condition {condition} does not hold ({given}): stability is not proved"
+                )
+        if control.regularisation:
+            found.append(
+                f"control: the model is moved by sensors that do not always determine it; regularisation "
+                f"{control.regularisation:g} decides there, and results depend on it"
+            )
+        wrong = self.unreachable(q) if len(control.coordinates) == free else None
+        if wrong and self.loop.model is not None:
+            raise ModelError(Problem(("control", "coordinates"), wrong))
+        return found + ([f"control: {wrong}"] if wrong else [])
+
+    def freedom(self, q: np.ndarray, degrees: int) -> int:
+        """The degrees of freedom of the ideal mechanism."""
+        from .. import statics
+
+        mechanism = ideal(self.system.mechanism)
+        plain = all(mechanism.joints[n] == joint for n, joint in self.system.mechanism.joints.items())
+        return degrees if plain else statics.freedom(System(mechanism), q).degrees
+
+    def unreachable(self, q: np.ndarray) -> str | None:
+        """Where the ideal mechanism cannot follow the references, if there is such a time."""
+        begun = self.measured(q, np.zeros(len(q)), list(self.control.coordinates.values()))[0]
+        state = dict(zip(self.system.coordinates, q.tolist(), strict=True)) | {"t": 0.0}
+        given = self.system.parameters
+        text = tour(self.system.equations(), float(self.until), begun)
+        run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
+        run.advance()
+        if run.status[0] == "done":
+            return None
+        time = float(run["t"][0])
+        names = ", ".join(repr(name) for name in self.control.coordinates)
+        where = f"{names} leaves the workspace at t = {time:.4g} s"
+        what = "a singular position" if run.status[0] == "singular pivot" else "no position of the ideal mechanism"
+        return f"the reference of {where}: there is {what}; choose a smaller one"
+
+    def measured(self, q: np.ndarray, v: np.ndarray, axes: list[Any]) -> tuple[list[float], list[float]]:
+        """Coordinates and their rates at a state."""
+        mechanism, names = self.system.mechanism, self.system.coordinates
+
+        def at(place: np.ndarray) -> list[float]:
+            where = dict(zip(names, place.tolist(), strict=True))
+            numbers = mechanism.addresses()
+            pose = Pose(mechanism, lambda address: numbers.get(address, 0.0), where, 0.0)
+            return [float(along(pose, axis)) for axis in axes]
+
+        little = 1e-6 / max(1.0, float(np.abs(v).max(initial=0.0)))
+        rates = (np.array(at(q + little * v)) - np.array(at(q - little * v))) / (2 * little)
+        return at(q), rates.tolist()
+
+    def begin(self, run: Run, q: np.ndarray, v: np.ndarray, h: float) -> None:
+        """Let the model and the sensors start where the mechanism does."""
+        for name, x in zip(self.loop.guesses, q, strict=True) if self.loop.model else ():
+            if self.loop.digital or f"{name}.rate" not in run.places:
+                run[name] = float(x)
+        axes = list(self.loop.sensors.values())
+        for name, axis, x, rate in zip(self.loop.sensors, axes, *self.measured(q, v, axes), strict=True):
+            late = axis.delay if isinstance(axis, Sensor) else 0.0
+            for end, value in (("", x), (".rate", rate)):
+                for cell in (f"control.{name}.measured{end}", *((f"control.{name}.late{end}",) if late else ())):
+                    if cell in run.places:
+                        slot = run.slots[cell]
+                        run[cell] = value if slot.size == 1 else np.full((slot.size, run.lanes), value)
+
+    # -- during
+    def drive(self, run: Run, time: Callable[[], float], told: Callable[[], bool]) -> str | None:
+        """Run from sample to sample of a Python function; gives what went wrong with it."""
+        assert self.sampled is not None
+        control, names = self.control, list(self.loop.sensors)
+        seen = [[run.places[f"control.{name}.measured{end}"] for name in names] for end in ("", ".rate")]
+        acting = [run.places[f"control.{name}.torque"] for name in control.actuators]
+        words = run.state_words[:, 0]
+        numbers, status = words.view(np.float64), run.places["status"]
+        counter = run.places["steps.taken"] if "steps.taken" in run.places else run.places["step"]
+        references = [c.reference for c in control.coordinates.values()]
+        count = 0
+        while words[status] == 0:
+            t = time()
+            values, rates = (numbers[places].tolist() for places in seen)
+            r = [float(motion(t)) for motion in references]
+            little = 1e-5
+            dr = [(float(motion(t + little)) - float(motion(t - little))) / (2 * little) for motion in references]
+            try:
+                given = self.sampled.function(t, values, rates, r, dr)
+                torques = [float(u) for u in (given if isinstance(given, list | tuple | np.ndarray) else [given])]
+            except Exception as error:
+                return f"controller {self.sampled.name!r} raises {type(error).__name__} at t = {t:.6g} s: {error}"
+            if len(torques) != len(acting):
+                return f"controller {self.sampled.name!r} gives {len(torques)} numbers for {len(acting)} actuators"
+            if not all(map(math.isfinite, torques)):
+                return f"controller {self.sampled.name!r} gives {torques} at t = {t:.6g} s"
+            numbers[acting] = torques
+            goal = (words[counter] // self.stride + 1) * self.stride
+            while words[counter] < goal and words[status] == 0:
+                run.advance(int(goal - words[counter]))
+            count += 1
+            if count % 256 == 0:
+                told()
+        return None
+
+    # -- after
+    def ended(self, run: Run, time: float) -> tuple[str, str] | None:
+        """An end that the controller brought about."""
+        detail = int(run["detail"][0])
+        texts = {
+            MODEL_OPEN: "does not close",
+            MODEL_JUMPED: "jumps to another configuration",
+            MODEL_WEAK: "is near a singular position",
+        }
+        name = self.control.law.law.name if self.control.computed else ""
+        if run.status[0] in ("solver failed", "singular pivot") and detail in texts:
+            text = f"controller {name!r}: its model {texts[detail]} at t = {time:.6g} s, for what the sensors see"
+            return "controller failed", text
+        if run.status[0] == "non-finite":
+            text = run.explain()
+            if "'control." in text:
+                return "controller failed", f"controller {name!r} is not finite at t = {time:.6g} s: {text}"
+        return None
+
+    def remarks(self, run: Run) -> list[str]:
+        """What should be known after the run."""
+        if "control.astray" not in run.places or run["control.astray"][0] < 0:
+            return []
+        time = float(run["control.astray"][0])
+        return [f"control: from t = {time:.6g} s the mechanism has another configuration than its controller's model"]
+
+    def signals(self, run: Run, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Torques, references, tracking errors and watched signals over time, and their statistics over all steps."""
+        axes, acts = self.control.coordinates, self.control.actuators
+
+        def units(parts: Mapping[str, Any], which: int) -> str:
+            return " or ".join(dict.fromkeys(UNITS.get(p.kind, ("m", "N"))[which] for p in parts.values()))
+
+        def over_time(names: list[str], end: str) -> np.ndarray:
+            return np.column_stack([columns[f"control.{name}.{end}"] for name in names])
+
+        found: dict[str, Any] = {"actuator": ("actuator", list(acts))}
+        said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
+        found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
+        spent = max(self.number(run, "control.time"), 1e-300)
+        most = [max(0.0, self.number(run, f"control.{n}.torque.most")) for n in acts]
+        rms = [math.sqrt(self.number(run, f"control.{n}.torque.square") / spent) for n in acts]
+        from_ = f"from {self.control.settled:g} s on, over all steps"
+        found["control_max"] = ("actuator", most, said | {"long_name": f"largest torque or force {from_}"})
+        found["control_rms"] = ("actuator", rms, said | {"long_name": f"rms torque or force {from_}"})
+        if axes:
+            unit = {"units": units(axes, 0)}
+            found["channel"] = ("channel", list(axes))
+            r, x = over_time(list(axes), "reference"), over_time(list(axes), "value")
+            found["reference"] = (("time", "channel"), r, unit | {"long_name": "reference"})
+            found["tracking_error"] = (("time", "channel"), x - r, unit | {"long_name": "tracking error"})
+            late = columns["time"] >= self.control.settled
+            worst = [max(0.0, self.number(run, f"control.{n}.error.most")) for n in axes]
+            sampled = np.abs(x - r)[late].max(axis=0, initial=0.0)
+            mean = [math.sqrt(self.number(run, f"control.{n}.error.square") / spent) for n in axes]
+            found["error_max"] = ("channel", np.maximum(worst, sampled),
+                                  unit | {"long_name": f"largest tracking error {from_}"})  # fmt: skip
+            found["error_rms"] = ("channel", mean, unit | {"long_name": f"rms tracking error {from_}"})
+        for name in self.loop.watched:
+            found[name] = (
+                "time",
+                columns[f"control.watched.{name}"],
+                {"long_name": f"{name}, watched by the controller"},
+            )
+        return found
+
+    @staticmethod
+    def number(run: Run, name: str) -> float:
+        """An accumulator of the run, 0 if there is none."""
+        return float(run[name][0]) if name in run.places else 0.0
