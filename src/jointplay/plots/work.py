@@ -150,13 +150,17 @@ def tracking_error(
     run: xarray.Dataset,
     reference: Mapping[str, Reference] | xarray.Dataset | None = None,
     signals: Sequence[str] | None = None,
+    twin: xarray.Dataset | None = None,
 ) -> Figure:
     """Signals beside what they should be, and the error with its largest and root mean square values.
 
     reference: by the signal's name (`crank.angle`, `slider.x`): a function of time (s), values at the samples, or a
     number; or another result, such as the ideal twin, whose `signals` are taken at the times of this one.  Without
-    one, the channels of the run's controllers (`signals` of them) beside their own references.
+    one, the channels of the run's controllers (`signals` of them) beside their own references; the error is then scaled
+    to what remains once the loop counts as settled, and the twin's error is drawn behind.
     """
+    settled = float(run.attrs.get("settled", 0.0)) if reference is None else 0.0
+    ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
     time = run.time.values
     with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5) as figure:
@@ -168,7 +172,14 @@ def tracking_error(
                 lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
             left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
             legend(left)
+            late = error[time >= settled]
+            if twin is not None and name in ideal:
+                behind(right, twin.time.values, ideal[name][0], "ideal joints")
+                right.set_ylim(*(1.15 * largest(late) * np.array([-1, 1])))
             right.plot(time, error, **look(i))
+            if settled:
+                right.set_ylim(*(1.15 * max(largest(late), 1e-300) * np.array([-1, 1])))
+                error = late
             no_round_off(right, [error], largest(0.0 if aim is None else aim))
             right.set_ylabel(f"error ({unit})")
             note(right, f"largest {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
@@ -189,7 +200,11 @@ def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
     unknown = next((name for name in names if name not in errors), None)
     if unknown is not None:
         raise ValueError(f"no channel {unknown!r} in this result; there are {', '.join(errors)}")
-    return {n: (columns.get(n), aims[n][0] if n in aims else None, *errors[n]) for n in names}
+    rows: Rows = {}
+    for n in names:
+        aim = aims[n][0] if n in aims else None
+        rows[n] = columns.get(n) if aim is None else aim + errors[n][0], aim, *errors[n]
+    return rows
 
 
 def _against(

@@ -227,6 +227,8 @@ class Journey(ABC):
             "redundant": json.dumps(list(self.freedom.redundant)),
             "notes": json.dumps([*self.system.notes, *self.notes, *remarks]),
         }
+        if self.pilot:
+            attrs["settled"] = self.pilot.control.settled
         result = results.from_columns(self.system, columns, attrs)
         more = self.pilot.signals(self.run, columns) if self.pilot and len(columns["time"]) else {}
         return result.assign(self.extras() | more) if len(columns["time"]) else result

@@ -223,6 +223,10 @@ class Pilot:
             return np.column_stack([columns[f"control.{name}.{end}"] for name in names])
 
         found: dict[str, Any] = {"actuator": ("actuator", list(acts))}
+        for dimension, parts, which in (("actuator", acts, 1), ("channel", axes, 0)):
+            if parts:
+                each = [UNITS.get(part.kind, ("m", "N"))[which] for part in parts.values()]
+                found[f"{dimension}_unit"] = (dimension, each)
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
         spent = max(self.number(run, "control.time"), 1e-300)
