@@ -179,6 +179,13 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         peaks = zip(found.drive.values, found.peak_effort.values, found.peak_effort_time.values, strict=True)
         units = {name: "N m" if mechanism.drives[name].kind in ("angle", "rate") else "N" for name in mechanism.drives}
         lines += [(f"peak effort {drive}", f"{x:.5g} {units[drive]} at {at:.5g} s") for drive, x, at in peaks]
+    for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
+        if f"{what}_max" in found:
+            most, mean, units = (found[n].values for n in (f"{what}_max", f"{what}_rms", f"{dimension}_unit"))
+            for name, x, y, unit in zip(found[dimension].values, most, mean, units, strict=True):
+                spoken = str(unit).replace("*", " ")
+                after = f"from {attrs['settled']:g} s on: " if attrs.get("settled") else ""
+                lines.append((f"{text} {name}", f"{after}largest {x:.5g} {spoken}, rms {y:.5g} {spoken}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     return columns(lines)

@@ -60,7 +60,10 @@ class Pilot:
                     field = "period" if name == "law" else f"{name} (period or delay)"
                     raise ModelError(Problem(("control", field), text))
         if h is None and self.loop.digital:
-            text = "samples, delays, noise and memory need steps of one length; use MoreauJean or FixedRungeKutta(step)"
+            text = (
+                "samples, delays, noise and memory need steps of one length; use FixedRungeKutta(step) or MoreauJean "
+                "(command line: --step)"
+            )
             raise ModelError(Problem(("control",), text))
         self.stride = found.get("law", 1)
         return found
