@@ -297,7 +297,7 @@ class MechanismView {
       const loose = plays.some(play => play.name === joint.name);
       put(joint.name, this.drawn.points[joint.name], loose ? palette.accent : palette.soft, 600);
     }
-    content.bodies.forEach((body, b) => put(body.name, this.drawn.bodies[body.name], bodyColour(b), 500));
+    content.bodies.forEach((body, b) => put(body.name, this.drawn.bodies[body.name], deep(bodyColour(b)), 500));
   }
 }
 

@@ -28,11 +28,14 @@ function faded(colour, alpha) {
   return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
 }
 
-// A colour thinned with that of the card, not transparent: parts that overlap stay even.
-function tint(colour, share = 0.3) {
+function blend(colour, other, share) {
   const part = (hex, k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
-  return `rgb(${[0, 1, 2].map(k => Math.round(share * part(colour, k) + (1 - share) * part(palette.card, k))).join()})`;
+  return `rgb(${[0, 1, 2].map(k => Math.round(share * part(colour, k) + (1 - share) * part(other, k))).join()})`;
 }
+// Thinned with the colour of the card, not transparent: parts that overlap stay even.
+const tint = colour => blend(colour, palette.card, 0.3);
+// Mixed with the colour of text, so that words in it can be read.
+const deep = colour => blend(colour, palette.ink, 0.6);
 
 // Four digits that do not jump about while time runs.
 function shown(x, digits = 4) {
