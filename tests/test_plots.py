@@ -1,6 +1,7 @@
 """Figures: what they show, with which labels, and that they are written whole."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -164,8 +165,9 @@ FIGURES = {
     "motion": lambda: plots.motion(runs.rocker(), twin=runs.rocker_twin()),
     "velocity": lambda: plots.velocity(runs.rocker(), twin=runs.rocker_twin()),
     "acceleration": lambda: plots.acceleration(runs.rocker(), twin=runs.rocker_twin()),
-    "tracking_error": lambda: plots.tracking_error(runs.rocker(), runs.rocker_twin(), ["crank.angle", "rocker.angle"]),
+    "tracking_error": lambda: plots.tracking_error(runs.controlled(), twin=runs.controlled_twin()),
     "effort": lambda: plots.effort(runs.fast(), twin=runs.fast_twin()),
+    "effort_controlled": lambda: plots.effort(runs.controlled(), twin=runs.controlled_twin()),
     "joint_force": lambda: plots.joint_force(runs.rocker(), ["J2", "J3"], twin=runs.rocker_twin()),
     "journal": lambda: plots.journal(runs.bouncing(), "J3"),
     "journal_prismatic": lambda: plots.journal(runs.bore()),
@@ -192,7 +194,7 @@ def test_every_figure_is_drawn_from_a_real_run(name: str, tmp_path: Path):
 
 def test_every_public_figure_is_in_the_list_and_in_the_documents():
     drawn = {name for name in plots.__all__ if name != "save"}
-    assert drawn == {name.removesuffix("_prismatic").removesuffix("_permanent") for name in FIGURES}
+    assert drawn == {re.sub("_(prismatic|permanent|controlled)$", "", name) for name in FIGURES}
     text = (Path(__file__).parent.parent / "docs" / "figures.md").read_text(encoding="utf-8")
     assert [name for name in drawn if f"plots.{name}(" not in text] == []
 
@@ -263,41 +265,30 @@ def test_effort_says_newton_or_newton_metre():
         plots.effort(runs.rocker())
 
 
-def controlled() -> xarray.Dataset:
-    """A run with what a controller records: two channels in different units, one actuator."""
-    run = runs.slider()
-    time, channels = run.time.values, ["crank.angle", "slider.x"]
-    aims = np.stack([10 * time, 0.25 + 0 * time], axis=1)
-    errors = np.stack([run.angle.sel(body="crank").values, run.x.sel(body="slider").values], axis=1) - aims
-    return run.drop_vars("effort").assign(
-        channel=("channel", channels),
-        channel_unit=("channel", ["rad", "m"]),
-        reference=(("time", "channel"), aims),
-        tracking_error=(("time", "channel"), errors),
-        actuator=("actuator", ["motor"]),
-        control=(("time", "actuator"), np.sin(time)[:, None], {"units": "N*m"}),
-    )
-
-
 def test_controllers_bring_their_own_reference():
-    run = controlled()
+    run = runs.controlled()
     figure = plots.tracking_error(run)
-    assert [axes.get_ylabel() for axes in figure.axes] == ["angle (rad)", "error (rad)", "x (m)", "error (m)"]
-    assert ys(figure.axes[0], "crank.angle") == pytest.approx(run.angle.sel(body="crank").values)
-    assert ys(figure.axes[0], "reference") == pytest.approx(10 * run.time.values)
-    assert figure.axes[3].lines[0].get_ydata() == pytest.approx(run.x.sel(body="slider").values - 0.25)
-    assert len(plots.tracking_error(run, signals=["slider.x"]).axes) == 2
-    with pytest.raises(ValueError, match=r"no channel 'rod\.x' in this result; there are crank\.angle, slider\.x"):
-        plots.tracking_error(run, signals=["rod.x"])
+    assert [axes.get_ylabel() for axes in figure.axes] == ["crank (rad)", "error (rad)"]
+    after = slice(1, None)
+    assert ys(figure.axes[0], "crank")[after] == pytest.approx(run.angle.sel(body="crank").values[after], abs=2e-3)
+    assert ys(figure.axes[0], "reference")[after] == pytest.approx((math.pi / 2 + 8 * run.time.values)[after])
+    assert figure.axes[1].lines[0].get_ydata() == pytest.approx(run.tracking_error.values[:, 0])
+    ideal = ys(plots.tracking_error(run, twin=runs.controlled_twin()).axes[1], "ideal")
+    assert np.std(ideal) < 0.1 * np.std(run.tracking_error.values)  # play is what the controller does not know
+    with pytest.raises(ValueError, match=r"no channel 'rod' in this result; there are crank"):
+        plots.tracking_error(run, signals=["rod"])
     with pytest.raises(ValueError, match="has no tracking_error: only controlled runs record one; give a reference"):
         plots.tracking_error(runs.slider())
 
 
-def test_actuators_stand_beside_drives():
-    axes = plots.effort(controlled()).axes[0]
-    assert axes.get_ylabel() == "torque (N m)" and ys(axes, "motor") == pytest.approx(np.sin(runs.slider().time.values))
-    with pytest.raises(ValueError, match="no drive 'pump' in this result; there are motor"):
-        plots.effort(runs.slider(), ["pump"])
+def test_channels_and_actuators_have_units_of_their_own():
+    figure = plots.tracking_error(runs.cart())
+    assert [axes.get_ylabel() for axes in figure.axes] == ["rail (m)", "error (m)", "rod (rad)", "error (rad)"]
+    assert [axes.get_ylabel() for axes in plots.effort(runs.cart()).axes] == ["force (N)", "torque (N m)"]
+    [torque] = plots.effort(runs.cart(), ["rod"]).axes
+    assert ys(torque, "rod") == pytest.approx(runs.cart().control.sel(actuator="rod").values)
+    with pytest.raises(ValueError, match="no drive 'pump' in this result; there are rail, rod"):
+        plots.effort(runs.cart(), ["pump"])
 
 
 def test_segments_cover_the_time():

@@ -20,7 +20,6 @@ from jointplay.report.blob import Blob, frames, thin
 from jointplay.simulation import MoreauJean, simulate
 
 from .browser import runs
-from .test_plots import controlled
 
 
 def parts(page: str) -> tuple[dict, np.ndarray]:
@@ -74,10 +73,14 @@ def test_curves_have_units_twins_and_peaks(rocker):
 def test_efforts_and_tracking_errors_are_by_unit():
     titles = {(panel["title"], panel["unit"]) for panel in parts(report.html(runs.bore()))[0]["charts"]}
     assert ("Torque of the drives", "N m") in titles and not any("or" in unit for _, unit in titles)
-    panels = {(panel["title"], panel["unit"]): panel for panel in parts(report.html(controlled()))[0]["charts"]}
-    assert [curve["name"] for curve in panels["Tracking error", "m"]["curves"]] == ["slider.x"]
-    assert [curve["name"] for curve in panels["Tracking error", "rad"]["curves"]] == ["crank.angle"]
-    assert [curve["name"] for curve in panels["Torque of the drives", "N m"]["curves"]] == ["motor"]
+    panels = {(panel["title"], panel["unit"]): panel for panel in parts(report.html(runs.cart()))[0]["charts"]}
+    for title, unit, name in (
+        ("Tracking error", "m", "rail"),
+        ("Tracking error", "rad", "rod"),
+        ("Torque of the drives", "N m", "rod"),
+        ("Force of the drives", "N", "rail"),
+    ):
+        assert [curve["name"] for curve in panels[title, unit]["curves"]] == [name]
 
 
 def test_audit_and_provenance_are_at_the_end(rocker):

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import xarray
 
-from jointplay.model import library
+from jointplay.model import Body, Mechanism, Prismatic, Revolute, bar, constant_speed, control, library
 from jointplay.model.clearances import Compliant, Rigid
 from jointplay.simulation import MoreauJean, simulate
 
@@ -42,6 +42,39 @@ def bore() -> xarray.Dataset:
 def slider() -> xarray.Dataset:
     """A driven slider-crank, ideal."""
     return simulate(library.slider_crank(speed=10.0), 2.0)
+
+
+@functools.cache
+def controlled() -> xarray.Dataset:
+    """The crank-rocker with play in two joints, its crank held at a speed by a controller that knows no play."""
+    loose = library.crank_rocker_2016(1e-3, 1e-3, friction=0.05, restitution=0.3)
+    return simulate(loose.replace(control=_AT_SPEED), 1.5, MoreauJean(2e-5), start=_SPEED, reclose=True)
+
+
+@functools.cache
+def controlled_twin() -> xarray.Dataset:
+    """The same with ideal joints."""
+    return simulate(library.crank_rocker_2016().replace(control=_AT_SPEED), 1.5, start=_SPEED)
+
+
+_SPEED = {"crank.rate": 8.0}
+_AT_SPEED = control.feedback_linearisation("crank", constant_speed(8.0, start=np.pi / 2), k1=900.0, k2=60.0)
+
+
+@functools.cache
+def cart() -> xarray.Dataset:
+    """A pendulum on a cart, both pulled to their places: channels in m and rad, actuators in N and N m."""
+    made = Mechanism(
+        name="cart",
+        ground={"points": {"O": (0, 0)}},
+        bodies={"cart": Body(mass=1.0, inertia=0.01, points={"pin": (0, 0)}), "rod": bar(0.5, mass=0.2)},
+        joints={
+            "rail": Prismatic(between=("ground.O", "cart.pin"), axis=(1, 0)),
+            "pin": Revolute(between=("cart.pin", "rod.start")),
+        },
+        control=control.pd_tracking([{"kind": "position", "of": "rail"}, "rod"], [0.1, -1.2], k1=50.0, k2=5.0),
+    )
+    return simulate(made, 0.2, start={"rod": -1.5})
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..results import flat
 from .motion import force
+from .places import model_of
 from .style import (
     COLOURS,
     HEIGHT,
@@ -104,18 +105,31 @@ def efforts(run: xarray.Dataset) -> dict[str, tuple[np.ndarray, str]]:
 
 
 def by_label(run: xarray.Dataset, variable: str) -> dict[str, tuple[np.ndarray, str]]:
-    """Of each label of a variable over time its values and their unit; none if the result does not have it.
-
-    The unit is that of a coordinate (`channel_unit` of the dimension channel), else that of the whole variable.
+    """Of each label of what a controller records (`tracking_error`, `reference`, `control`) its values over time and
+    their unit; none if nothing was recorded.
     """
     if variable not in run:
         return {}
     signal = run[variable]
     [dimension] = [str(name) for name in signal.dims if name != "time"]
-    every = str(signal.attrs.get("units", ""))
-    units = run[f"{dimension}_unit"].values if f"{dimension}_unit" in run else [every] * run.sizes[dimension]
-    pairs = zip(run[dimension].values, units, strict=True)
-    return {str(name): (signal.sel({dimension: name}).values, _spoken(str(unit))) for name, unit in pairs}
+    every, found = str(signal.attrs.get("units", "")), {}
+    for name in map(str, run[dimension].values):
+        unit = _along(run, dimension, name) if " or " in every else every
+        found[name] = signal.sel({dimension: name}).values, _spoken(unit or every)
+    return found
+
+
+def _along(run: xarray.Dataset, dimension: str, name: str) -> str:
+    """The unit of one channel or actuator where others have another one, by its kind in the model; "" if unknown."""
+    try:
+        control = model_of(run).control
+    except ValueError:  # the model holds Python functions
+        return ""
+    if control is None:
+        return ""
+    part: Any = (control.coordinates if dimension == "channel" else control.actuators).get(name)
+    units = {"channel": ("rad", "m"), "actuator": ("N*m", "N")}
+    return "" if part is None else units[dimension][part.kind != "angle"]
 
 
 def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
@@ -166,45 +180,38 @@ def tracking_error(
     with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5) as figure:
         axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
         for i, ((left, right), (name, (value, aim, error, unit))) in enumerate(zip(axes, rows.items(), strict=True)):
-            if aim is not None:
-                behind(left, time, aim, "reference")
-            if value is not None:
-                lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
+            behind(left, time, aim, "reference")
+            lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
             left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
             legend(left)
-            late = error[time >= settled]
             if twin is not None and name in ideal:
-                behind(right, twin.time.values, ideal[name][0], "ideal joints")
-                right.set_ylim(*(1.15 * largest(late) * np.array([-1, 1])))
+                behind(right, twin.time.values, ideal[name][0], "ideal")
             right.plot(time, error, **look(i))
-            if settled:
-                right.set_ylim(*(1.15 * max(largest(late), 1e-300) * np.array([-1, 1])))
-                error = late
-            no_round_off(right, [error], largest(0.0 if aim is None else aim))
+            legend(right)
+            if 0 < settled < time[-1]:
+                error = error[time >= settled]
+                right.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
+            no_round_off(right, [error], largest(aim))
             right.set_ylabel(f"error ({unit})")
-            note(right, f"largest {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+            note(right, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
         over_time(axes[-1])
         axes[0, 0].margins(x=0)
     return figure
 
 
 # of a signal its values, what they should be, the error, and the unit
-Rows = dict[str, tuple[np.ndarray | None, np.ndarray | None, np.ndarray, str]]
+Rows = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, str]]
 
 
 def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
     """The channels of the controllers, as the run recorded them."""
     needs(run, "tracking_error", "only controlled runs record one; give a reference, as in {'crank.angle': 0.5}")
-    errors, aims, columns = by_label(run, "tracking_error"), by_label(run, "reference"), flat(run)
+    errors, aims = by_label(run, "tracking_error"), by_label(run, "reference")
     names = list(errors) if signals is None else [signals] if isinstance(signals, str) else list(signals)
     unknown = next((name for name in names if name not in errors), None)
     if unknown is not None:
         raise ValueError(f"no channel {unknown!r} in this result; there are {', '.join(errors)}")
-    rows: Rows = {}
-    for n in names:
-        aim = aims[n][0] if n in aims else None
-        rows[n] = columns.get(n) if aim is None else aim + errors[n][0], aim, *errors[n]
-    return rows
+    return {n: (aims[n][0] + errors[n][0], aims[n][0], *errors[n]) for n in names}
 
 
 def _against(
