@@ -41,7 +41,7 @@ const deep = colour => blend(colour, palette.ink, 0.6);
 function shown(x, digits = 4) {
   if (!Number.isFinite(x)) return "–";
   const size = Math.abs(x);
-  if (size !== 0 && (size >= 1e5 || size < 1e-3)) return x.toExponential(2).replace("-", "−").replace("e−", "e−");
+  if (size !== 0 && (size >= 1e5 || size < 1e-3)) return x.toExponential(2).replace("e+", "e").replaceAll("-", "−");
   const whole = size < 1 ? 0 : Math.floor(Math.log10(size));
   return x.toFixed(Math.max(0, digits - 1 - whole)).replace("-", "−");
 }
