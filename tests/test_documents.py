@@ -54,7 +54,7 @@ def test_every_python_block_runs(block, tmp_path):
 
 
 def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
-    [model] = blocks(ROOT / "README.md", "yaml")
+    model, _ = blocks(ROOT / "README.md", "yaml")
     assert len(model.splitlines()) < 20
     assert model == (ROOT / "examples" / "slider_crank.yaml").read_text(encoding="utf-8")
     (tmp_path / "slider.yaml").write_text(model, encoding="utf-8")
@@ -67,6 +67,14 @@ def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
         sizes.values()
     ) > 100
     assert sizes["slider.png"] > 10_000
+
+
+def test_the_control_loop_in_place_of_the_drive(tmp_path):
+    model, loop = blocks(ROOT / "README.md", "yaml")
+    (tmp_path / "steered.yaml").write_text(model.partition("drives:")[0] + loop, encoding="utf-8")
+    shown = run(sys.executable, "-m", "jointplay", "run", "steered.yaml", "--until", "1 s", cwd=tmp_path)
+    [largest] = re.findall(r"^tracking error crank +largest (\S+) rad", shown, re.MULTILINE)
+    assert 0 < float(largest) < 1e-6
 
 
 def test_readme_names_every_command():
