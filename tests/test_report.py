@@ -83,6 +83,15 @@ def test_efforts_and_tracking_errors_are_by_unit():
         assert [curve["name"] for curve in panels[title, unit]["curves"]] == [name]
 
 
+def test_a_tracking_error_is_scaled_to_what_is_left_of_it():
+    run = runs.controlled().assign_attrs(settled=0.5)
+    run["tracking_error"] = run.tracking_error.copy(data=run.tracking_error + np.exp(-40 * run.time))
+    [panel] = [panel for panel in parts(report.html(run))[0]["charts"] if panel["title"] == "Tracking error"]
+    late = np.abs(run.tracking_error.values[run.time.values >= 0.5]).max()
+    assert late < max(-panel["low"], panel["high"]) < 1.3 * late
+    assert panel["note"] == "peaks reach 1 rad"
+
+
 def test_audit_and_provenance_are_at_the_end(rocker):
     content, _ = parts(rocker)
     assert [name for name, _ in content["audit"]] == list(results.audit(runs.rocker()))

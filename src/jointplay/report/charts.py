@@ -40,7 +40,11 @@ def charts(run: xarray.Dataset, twin: xarray.Dataset | None) -> list[Json]:
 
 def pack(chart: Json, blob: Blob, most: int) -> Json:
     """A panel for the page: curves thinned to so many points, and limits."""
-    low, high, cut = limits([curve["values"] for curve in chart["curves"]], chart.get("zero", False))
+    begin = chart.get("settled", -np.inf)  # what is before may lie beyond the panel
+    seen = [curve["values"][curve["time"] >= begin] for curve in chart["curves"]]
+    low, high, cut = limits(seen, chart.get("zero", False))
+    before = max(largest(curve["values"]) for curve in chart["curves"])
+    cut = before if "settled" in chart and before > 2 * max(abs(low), abs(high)) else cut
     curves = []
     for curve in chart["curves"]:
         time, values = thin(curve["time"], curve["values"], most)
@@ -108,7 +112,9 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
             yield {"title": title, "unit": unit, "curves": places}
     if "force_x" in run:
         yield _forces(run)
-    yield from _by_unit("Tracking error", by_label(run, "tracking_error"))
+    for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
+        settled = float(run.attrs.get("settled", 0.0))
+        yield chart | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
     for title, unit in (("Torque of the drives", "N m"), ("Force of the drives", "N")):
         given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
         yield {"title": title, "unit": unit, "curves": given}
