@@ -73,6 +73,7 @@ class System:
         self.rows: list[str] = []
         self.contacts: list[str] = []
         self.journals: list[str] = []
+        self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
         self.entries: dict[str, tuple[list[int], list[int]]] = {}  # where the columns of the emitted row belong
         self.constants: dict[str, np.ndarray] = {}
         self.parameters = self.numbers()
@@ -102,7 +103,7 @@ class System:
         """The same mechanism with other numbers at some addresses; traced again only if a zero comes or goes."""
         other = copy.copy(self)
         other.given, other.mechanism = self.given.with_(changes), self.mechanism.with_(changes)
-        other.parameters, other.notes = other.numbers(), list(self.notes)
+        other.parameters, other.notes, other.kept = other.numbers(), list(self.notes), {}
         if other.parameters.keys() != self.parameters.keys():
             return System(other.given, min(self.span, 1e300))
         other.ready()

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism, owner
+from ..numerics.functions import sincos
 from ..numerics.linalg import Factor, Pair, dot, is_zero
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
@@ -69,10 +70,22 @@ class Equations:
     def __init__(self, mechanism: Mechanism, numbers: Numbers, dropped: Collection[str] = ()) -> None:
         self.mechanism, self.numbers, self.dropped = mechanism, numbers, dropped
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
+        self.turned: dict[int, tuple[Any, Pair]] = {}  # of angles that were seen before, to spare the tracer work
 
     def pose(self, q: list[Any], t: Any, turns: Mapping[str, Pair] | None = None) -> Pose:
         """The configuration at coordinates q; cosine and sine of the angles may be known."""
+        if turns is None:
+            turns = {body: self.turn(angle) for body, angle in zip(self.mechanism.bodies, q[2::3], strict=True)}
         return Pose(self.mechanism, self.numbers, dict(zip(self.coordinates, q, strict=True)), t, turns)
+
+    def turn(self, angle: Any) -> Pair:
+        """Cosine and sine of an angle; what is recorded already and still open is taken again."""
+        known = self.turned.get(id(angle))
+        if known is not None and known[0] is angle and getattr(getattr(known[1].x, "block", None), "open", False):
+            return known[1]
+        s, c = sincos(angle)
+        self.turned[id(angle)] = angle, Pair(c, s)
+        return self.turned[id(angle)][1]
 
     def residuals(self, pose: Pose) -> list[Any]:
         """What the constraints on positions leave open."""

@@ -106,8 +106,11 @@ class Pilot:
         from .. import statics
 
         mechanism = ideal(self.system.mechanism)
-        plain = all(mechanism.joints[n] == joint for n, joint in self.system.mechanism.joints.items())
-        return degrees if plain else statics.freedom(System(mechanism), q).degrees
+        if mechanism.joints == self.system.mechanism.joints:
+            return degrees
+        twin = statics.closed(self.system)  # made for the start anyhow
+        known = twin.mechanism.joints == mechanism.joints
+        return statics.freedom(twin if known else System(mechanism), q).degrees
 
     def unreachable(self, q: np.ndarray) -> str | None:
         """Where the ideal mechanism cannot follow the references, if there is such a time."""

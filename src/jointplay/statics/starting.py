@@ -25,6 +25,13 @@ def twin(mechanism: Mechanism) -> Mechanism:
     return mechanism.with_(plays) if plays else mechanism
 
 
+def closed(system: System) -> System:
+    """The system of the ideal twin, made once."""
+    if "closed" not in system.kept:
+        system.kept["closed"] = System(twin(system.mechanism))
+    return system.kept["closed"]
+
+
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
     energy; joints with rigid or compliant play in the middle of it, unless the start values say otherwise.
@@ -35,7 +42,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if not (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
         return launch(system)
     try:
-        q, v = launch(System(twin(mechanism)))
+        q, v = launch(closed(system))
     except ValueError:
         if reclose:
             raise
