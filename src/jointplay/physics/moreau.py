@@ -356,6 +356,9 @@ class Step:
         if self.loop:
             self.loop.statistics(self.said, self.q, self.t, h)
             self.loop.stray(self.q, self.said, self.t)
+            begun = self.loop.columns(self.said, self.q, self.t)
+            begun |= {f"{name}.steered": f for name, f in zip(self.names, self.steered, strict=True)}
+            branch(self.s.step == 0, lambda: emit("begun", **begun), lambda: None)
         for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
             if owner(label) in equations.mechanism.drives:
                 spent = spent + impulse * dot(row, mean)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,11 @@ class RigidJourney(Journey):
 
     def columns(self) -> Mapping[str, np.ndarray]:
         """The samples, with the start as the first."""
-        a, multipliers = self.here.accelerations()
-        first: dict[str, float] = {"kinetic": self.here.kinetic, "potential": self.here.potential}
+        begun = self.run.rows("begun") if self.pilot else {}
+        known = {name: float(values[0]) for name, values in begun.items() if len(values)}
+        steered = np.array([known.pop(f"{name}.steered", 0.0) for name in self.system.coordinates])
+        a, multipliers = replace(self.here, F=self.here.F + steered).accelerations()
+        first: dict[str, float] = {"kinetic": self.here.kinetic, "potential": self.here.potential, **known}
         for end, values in (("", self.q), (".rate", self.v), (".acceleration", a)):
             first |= {name + end: x for name, x in zip(self.system.coordinates, values, strict=True)}
         reactions = (self.here.reactions @ multipliers).reshape(-1, 3)
