@@ -46,9 +46,9 @@ rows = {
 }
 for name, number in rows.items():
     print(f"{name:34} {number(run):12.4g} {number(twin):12.4g}")
-for joint, free in zip(run.contact.values, run.share_free.values, strict=True):
+for joint, free, impacts in zip(run.contact.values, run.share_free.values, run.impacts.values, strict=True):
     hardest = float(run.impact_normal[run.impact_contact == joint].max())
-    print(f"{joint} flies free for {free:.1%} of the time; its hardest impact has {hardest:.2f} N s")
+    print(f"{joint} flies free for {free:.1%} of the time; {impacts} impacts, the hardest of {hardest:.2f} N s")
 for name, value in jp.results.audit(run).items():
     print(f"audit, {name}: {value:.2g}")
 print("written: build/crank_rocker.nc, build/crank_rocker_ideal.nc, build/crank_rocker.png")

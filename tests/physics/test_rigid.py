@@ -497,3 +497,12 @@ def test_the_solver_finds_what_exists_among_many_contacts(seed):
 def test_the_last_sample_is_the_end():
     run = simulate(library.crank_rocker_2016(clearance2=3e-3), 0.0101, MoreauJean(1e-4), every=4e-3)
     assert float(run["time"][-1]) == pytest.approx(0.0101, abs=1e-12)
+
+
+def test_a_journal_that_rests_in_its_bearing_is_not_struck():
+    # It falls on the wall once, sticks, and later rolls and slides; resting contact is no row of impacts.
+    motor = {"motor": {"kind": "torque", "on": "crank", "torque": 6.0}}
+    run = simulate(library.crank_rocker_2016(3e-3, friction=0.1).replace(forces=motor), 0.6, MoreauJean(1e-5))
+    assert float(run.share_sticking[0]) > 0.05
+    assert run.impacts.values.tolist() == [1]
+    assert float(run.impact_approach[0]) == pytest.approx(0.397, abs=1e-3)

@@ -31,6 +31,7 @@ VIOLATED = 1e-6  # of the largest impulse: more is no solution
 PIVOT = 1e-10
 UNCLOSED = 1e-7  # m or rad: more cannot be closed
 ROUNDS = 8  # of closing positions
+ACROSS = 0.1  # of the play: what moves by more in one step may come from the other side
 IMPACT = 4.0  # mode of a sample whose step closed the contact
 
 
@@ -135,7 +136,8 @@ class Step:
         free_rates = list(b)
         friction, static, bounce = self.coefficients()
         before, old = [mode.value for mode in self.modes], [dot(line, self.v) for line in lines]
-        impact = either([self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) for i in every])
+        striking = [self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) for i in every]
+        impact = either(striking)
         held, blocked = list(before), []  # blocked: joints and drives leave the contact no way
         for i in every:
             if touch.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
@@ -170,7 +172,7 @@ class Step:
         peak("violation", violation)
         branch(violation > FINE, lambda: total("steps.unconverged", 1.0), lambda: None)
         rates = combined(self.smooth, p, changes)
-        hits = [self.strikes(i, before[i], bounce[i], *old[2 * i : 2 * i + 2]) & (p[2 * i] > 0) for i in every]
+        hits = [struck & (p[2 * i] > 0) for i, struck in enumerate(striking)]
         struck = either([hit | ((before[i] == OPEN) & (p[2 * i] > 0)) for i, hit in enumerate(hits)])
         each = []
         gained: Any = 0.0
@@ -186,7 +188,8 @@ class Step:
         return Ends(rates, change, combined(self.called, p, called), where(struck, 1.0, 0.0), each)
 
     def strikes(self, i: int, before: Any, bounce: Any, approach: Any, slip: Any) -> Any:
-        """Where a contact is struck: it was open and approaches, or it comes from the other side of its play.
+        """Where a contact is struck: it was open and approaches, or it comes from the other side of its play, so fast
+        that it crosses a good part of it in this step.
 
         A journal that slides along its bearing approaches it in every step by the curve it runs through; what rebounds
         no faster than that would keep up does not count.  This limit vanishes with the step.
@@ -194,10 +197,10 @@ class Step:
         c = self.touch.contacts[i]
         if c.tangential is None:
             return (approach < 0) & (before == OPEN)
-        struck = (approach < 0) & ((before == OPEN) | (-approach > 0.5 * abs(slip)))
+        bent = self.h / self.equations.numbers(f"{c.joint}.clearance")
+        struck = (approach < 0) & ((before == OPEN) | (-approach * bent > ACROSS))
         if c.place is None:
             return struck
-        bent = self.h / self.equations.numbers(f"{c.joint}.clearance")
         least = where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent
         return struck & (-approach > least * (slip * slip))
 
