@@ -508,7 +508,15 @@ BAD = {
         "joints.J1.contact: rests nowhere in particular .*",
     ),
     "unknown study": (["reproduce", "grigori"], "no study 'grigori'; did you mean 'grigore'[?]"),
-    "no such study": (["reproduce", "newton", "--json"], "no study 'newton'; known: grigore.*"),
+    "unknown table": (
+        ["reproduce", "akhadkar2016", "--table", "7"],
+        "--table 7: akhadkar2016 has no.*; choose 4, 5, 6",
+    ),
+    "no tables": (
+        ["reproduce", "grigore", "--table", "1"],
+        "--table 1: grigore has no .*; leave --table out",
+    ),
+    "no such study": (["reproduce", "newton", "--json"], "no study 'newton'; known: akhadkar2016, grigore.*"),
     "new over a file": (["new", "swing"], "new swing: swing.yaml is already there; choose another name, or --force .*"),
     "new in no directory": (["new", "made/press"], "new made/press.yaml: the directory 'made' does not exist; .*"),
     "new without a name": (["new", ""], "new '': must be a name such as press, for the file press.yaml"),

@@ -213,3 +213,55 @@ def test_a_library_mechanism_may_be_driven_by_any_motion():
     assert mechanism.start["link1"] == 1.9 and mechanism.start["link2"] == 1.0
     assert len(library.WU_2017_SPEEDS) == 5
     assert library.wu_2017_contact().adams()["damping"] == 58.0
+
+
+@pytest.fixture(scope="module")
+def akhadkar2016():
+    from jointplay.papers import akhadkar2016
+
+    return akhadkar2016
+
+
+def test_a_cell_of_a_table_is_judged_by_its_printed_digits(akhadkar2016):
+    cell = akhadkar2016.cell
+    near = cell("Table 4", {}, "error", "deg", "1.3", 1.26, 1.26, 0.02, why="never told")
+    far = cell("Table 4", {}, "error", "deg", "1.30", 1.26, 1.26, 0.02, why="misprint")
+    astray = cell("Table 4", {}, "error", "deg", "1.30", 1.20, 1.26, 0.02)
+    assert near.verdict == "reproduces" and near.paper == 1.3
+    assert far.verdict == "differs by 0.04; agrees with the reference (misprint)" and far.good
+    assert not astray.good
+    assert doctest.testmod(akhadkar2016).failed == 0
+
+
+def test_tables_of_akhadkar_have_all_cells(akhadkar2016, monkeypatch):
+    """One record for each cell, computed once, in the order of the table; what is missing is said."""
+    asked = []
+
+    def pretend(function, cases, progress=None, workers=None):
+        listed = list(cases)
+        asked.append(listed)
+        return [akhadkar2016.Found(1.0 + i, 500.0, "reached 10 s", 1.0) for i, _ in enumerate(listed)]
+
+    monkeypatch.setattr(akhadkar2016, "each", pretend)
+    found = {n: list(STUDIES["akhadkar2016"].records(table=n)) for n in (4, 5, 6)}
+    assert all(len(set(cases)) == len(cases) for cases in asked)
+    assert {n: len(records) for n, records in found.items()} == {4: 25, 5: 40, 6: 8 * 5 + 12}
+    for records in found.values():
+        cells = [(json.dumps(r.case), r.quantity) for r in records]
+        assert len(set(cells)) == len(cells)
+    lacking = [r for r in found[6] if r.computed is None]
+    assert len(lacking) == 12 and {r.case["mechanism"] for r in lacking} == {"rocker-rocker"}
+    with pytest.raises(ValueError, match="no table 7 of akhadkar2016; there are 4, 5, 6"):
+        list(STUDIES["akhadkar2016"].records(table=7))
+
+
+def test_controllers_of_akhadkar(akhadkar2016):
+    """A short run of each: the laws and their gains are those of the paper, the twin has no play."""
+    case = akhadkar2016.Case("tau6", (3.0, 3.0), until=1.05, step=1e-4)
+    assert case.twin().plays == (0.0, 0.0) and case.twin().step == case.step
+    assert case.control().law.values["k"] == 200.0 and case.control().settled == 1.0
+    found = akhadkar2016.tracking(case)
+    assert found.end == "reached 1.05 s" and 0 < found.error < 1
+    e1, e3 = akhadkar2016.deviations(case)
+    assert 0 < e1 < 1 and 0 < e3 < 1
+    assert akhadkar2016.deviations(case.twin()) == (0.0, 0.0)

@@ -13,6 +13,7 @@ from .model.clearances import Compliant, Following, Rigid
 from .model.joints import Openable, Revolute, play
 from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
+from .results import apart
 from .simulation import SAMPLES, Stepper, plan
 from .statics import twin
 from .system import System
@@ -150,10 +151,8 @@ def rough(ideal: Mechanism, loose: Mapping[str, Openable], contacts: Iterable[Co
 def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
     """What a run adds to the table."""
     found: dict[str, Any] = {"steps": run.attrs["steps"], "reached": run.attrs["outcome_time"]}
-    last = baseline["time"].values[-1:]
-    one = run.isel(time=run["time"].values <= (last[0] if last.size else -1.0))
-    if one.sizes["time"] and baseline.sizes["time"] > 1:
-        off = {name: one[name].values - followed(baseline, name, one["time"].values) for name in ("angle", "x", "y")}
+    off = {name: apart(run, baseline, name).values for name in ("angle", "x", "y")}
+    if len(off["angle"]) and baseline.sizes["time"] > 1:
         found["deviation"] = np.abs(off["angle"]).max(axis=0)
         found["shift"] = np.hypot(off["x"], off["y"]).max(axis=0)
     else:  # one of them ended at once
@@ -163,16 +162,6 @@ def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
     ends = {name: float(run[name][-1]) for name in LOSSES if name in run and run.sizes["time"]}
     lost = sum(LOSSES[name] * x for name, x in ends.items())
     return found | {"energy_lost": float(lost), "outcome": run.attrs["outcome_text"]}
-
-
-def followed(run: Dataset, name: str, times: np.ndarray) -> np.ndarray:
-    """A coordinate of all bodies at other times: steppers of fixed step do not sample at the same."""
-    if np.array_equal(times, run["time"].values):
-        return np.asarray(run[name].values)
-    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
-
-    curve = CubicHermiteSpline(run["time"].values, run[name].values, run[f"{name}_rate"].values)
-    return np.asarray(curve(times))
 
 
 LOSSES = {"impact_loss": 1, "friction_loss": 1, "contact_normal_work": -1, "contact_friction_work": -1}

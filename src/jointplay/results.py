@@ -20,7 +20,7 @@ from .model.parts import ModelError
 from .system import System
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
 
 FORMAT_VERSION = 1
 SUFFIXES = (".nc", ".csv", ".parquet")
@@ -207,6 +207,37 @@ def load(path: str | os.PathLike[str]) -> Dataset:
         shown = repr(version) if isinstance(version, str) else version
         raise ValueError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
     return run
+
+
+def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) -> DataArray:
+    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, while both ran.
+
+    The two may have samples at different times: between its own, the twin's are interpolated by their rates.
+    """
+    theirs = twin["time"].values
+    late = (run["time"].values >= begin - 1e-9) & (run["time"].values <= theirs.max(initial=-1.0))
+    one = run[name].isel(time=late)
+    time = one["time"].values
+    if np.isin(time, theirs).all():
+        return one - twin[name].values[np.searchsorted(theirs, time)]
+    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
+
+    curve = CubicHermiteSpline(theirs, twin[name].values, twin[f"{name}_rate"].values)
+    return one - curve(time)
+
+
+def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
+    """How far each body's angle is from that of the ideal twin at most, from `begin` (s) on, in percent of the twin's
+    largest angle: e_p of Akhadkar et al. 2016, equation 16, whose e is the largest for crank and rocker.
+
+    Both runs should have the same controller, step and scheme, so that only the play is told.
+    """
+    off = abs(apart(run, twin, begin=begin))
+    if not off.sizes["time"]:
+        raise ValueError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
+    largest = abs(twin["angle"].sel(time=off["time"], method="nearest")).max("time")
+    found = 100 * off.max("time") / largest
+    return found.assign_attrs(units="%", long_name=f"largest deviation from the twin, from {begin:g} s on")
 
 
 class Accessor:

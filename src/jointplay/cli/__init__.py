@@ -138,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
 
     reproduce = add("reproduce", "compare our numbers with those of a published study")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
+    reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
 
     report = add("report", "write a run as one HTML page in which the mechanism moves")

@@ -69,10 +69,25 @@ def reproduce(arguments: argparse.Namespace) -> None:
 
     if arguments.study not in papers.STUDIES:
         raise ValueError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
+    study = papers.STUDIES[arguments.study]
+    options: dict[str, object] = {}
+    if arguments.table is not None:
+        tables = [str(n) for n in study.tables]
+        if arguments.table.strip() not in tables:
+            remedy = f"choose {', '.join(tables)}" if tables else "the study has none; leave --table out"
+            raise ValueError(f"--table {arguments.table}: {study.name} has no such table; {remedy}")
+        options["table"] = int(arguments.table)
+    if study.tables and sys.stderr.isatty():
+        options["progress"] = _told
     with computing():
-        records = list(papers.STUDIES[arguments.study].records())
+        records = list(study.records(**options))
         listed = [record.as_dict() for record in records]
         print(json.dumps(listed, indent=2, allow_nan=False) if arguments.json else papers.table(records))
+
+
+def _told(done: int, total: int) -> None:
+    text = f"{done} of {total} runs" if done < total else ""
+    print(f"{text:<30}", end="\r", file=sys.stderr, flush=True)
 
 
 def schema(arguments: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ def solve(
 ) -> tuple[Any, Any]:
     """Root of residual(*x) by a fixed number of Newton steps from a guess; gives x and the largest |residual|.
 
-    linear(jacobian, residuals): solves for a step; near: the step from a residual no larger than this is the last.
+    linear(jacobian, residuals): solves for a step; near: a step no larger than this is the last.
     Its derivative follows from the implicit function theorem, not from the iteration.
     """
     rec = recorder()
@@ -39,7 +39,7 @@ def solve(
         step = linear(derivative(values, x), values)
         more: Any = True
         if near is not None:
-            more = largest(values) > near
+            more = largest(step) > near
         return [a - b for a, b in zip(x, step, strict=True)], more
 
     found, _ = loop(start, newton, iterations)

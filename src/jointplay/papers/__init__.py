@@ -45,6 +45,7 @@ class Study:
 
     name: str
     module: str = field(default="")
+    tables: tuple[int, ...] = ()  # of the paper, which `records(table=...)` gives one by one
 
     def records(self, **options: Any) -> Iterator[Record]:
         """The study's comparisons, one after the other as they are computed."""
@@ -55,7 +56,8 @@ class Study:
         return (record.as_dict() for record in self.records(**options))
 
 
-STUDIES = {study.name: study for study in (Study("grigore"), Study("wu2017"), Study("bai2026"))}
+STUDIED = (Study("akhadkar2016", tables=(4, 5, 6)), Study("grigore"), Study("wu2017"), Study("bai2026"))
+STUDIES = {study.name: study for study in STUDIED}
 
 
 def difference(computed: Any, other: Any) -> float | None:
@@ -74,13 +76,14 @@ def verdict(
     paper: Any = None,
     reference: Any = None,
     tolerance: float = 0.0,
+    reference_tolerance: float | None = None,
     missing: str = "",
     note: str = "",
 ) -> str:
     """What comes of a comparison with the paper or, where the paper has no value, with the reference.
 
-    tolerance: the difference (in the unit of the quantity) up to which it reproduces; missing: what the paper would
-    have to give; note: added in brackets.
+    tolerance: the difference (in the unit of the quantity) up to which it reproduces; reference_tolerance: the same
+    for the reference, if another; missing: what the paper would have to give; note: added in brackets.
 
     >>> verdict(3.1412, paper=3.14, tolerance=0.005)
     'reproduces'
@@ -92,7 +95,9 @@ def verdict(
     if missing:
         return f"not computable because the paper does not give {missing}"
 
-    def against(other: Any) -> str:
+    close = tolerance if reference_tolerance is None else reference_tolerance
+
+    def against(other: Any, tolerance: float) -> str:
         off = difference(computed, other)
         if off is None:
             return "reproduces" if computed == other else "differs"
@@ -101,9 +106,9 @@ def verdict(
     if paper is None and reference is None:
         said = "no value to compare with"
     else:
-        said = against(reference if paper is None else paper)
+        said = against(reference, close) if paper is None else against(paper, tolerance)
         if paper is not None and reference is not None and not said.startswith("reproduces"):
-            said += "; " + against(reference).replace("reproduces", "agrees with the reference")
+            said += "; " + against(reference, close).replace("reproduces", "agrees with the reference")
     return f"{said} ({note})" if note else said
 
 

@@ -326,7 +326,7 @@ def tour(make: Callable[[Any], Equations], until: float, start: Sequence[float])
         loop = Loop(make(p))
         control = loop.control.model_copy(update={"sensors": Frozen(), "cut": (), "model": Frozen()})
         model = Model(loop.plant, control)
-        r, dr, _ = loop.wanted(s.t)
+        r, dr, ddr = loop.wanted(s.t)
         share = minimum(number(s.step) / APPROACH, 1.0)
         aim = [a + share * (x - a) for a, x in zip(start, r, strict=True)]
         place, left, _ = model.close([s[name] for name in model.coordinates], aim, s.t)
@@ -334,9 +334,11 @@ def tour(make: Callable[[Any], Equations], until: float, start: Sequence[float])
         stop(left > 1e-9, SOLVER_FAILED)
         stop(model.spread([*rows.B, *more]).weak(WEAKEST), SINGULAR_PIVOT)
         fastest: Any = 1e-9
-        for axis, x in zip(model.axes, dr, strict=True):
-            fastest = maximum(fastest, abs(x) * (1.0 if axis.kind == "angle" else 10.0))
-        ahead = s.t + minimum(0.03 / fastest, until / 200)
+        hardest: Any = 1e-9
+        for axis, x, a in zip(model.axes, dr, ddr, strict=True):
+            turn = 1.0 if axis.kind == "angle" else 10.0
+            fastest, hardest = maximum(fastest, abs(x) * turn), maximum(hardest, abs(a) * turn)
+        ahead = s.t + minimum(minimum(0.03 / fastest, sqrt(0.06 / hardest)), until / 200)
         stop((s.t >= until) | (s.step > LONGEST), DONE)
         return dict(zip(model.coordinates, place, strict=True)) | {"t": where(share < 1.0, s.t, ahead)}
 

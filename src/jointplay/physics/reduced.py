@@ -20,7 +20,7 @@ from ..numerics.newton import hold, solve
 from .dynamics import Equations, Rows, Spread
 from .kinematics import Pose
 
-NEAR = 1e-6  # a residual from which one step of Newton's method reaches round-off
+NEAR = 1e-7  # m or rad: after so small a step of Newton's method the joints are closed to round-off
 ROUNDS = 12  # of Newton's method at most
 
 

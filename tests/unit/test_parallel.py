@@ -1,0 +1,65 @@
+"""Many computations in processes of their own: order, progress, failures, the same results as in a loop."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from jointplay.parallel import each
+
+
+def worker(x):
+    return x, os.getpid()
+
+
+def root(x):
+    if x < 0:
+        raise ValueError(f"no root of {x}")
+    return x**0.5
+
+
+def test_results_keep_the_order_of_the_cases_and_come_from_elsewhere():
+    told = []
+    found = each(worker, range(7), lambda done, total: told.append((done, total)), workers=2)
+    assert [x for x, _ in found] == list(range(7))
+    assert os.getpid() not in {pid for _, pid in found}
+    assert told == [(n, 7) for n in range(8)]
+
+
+def test_one_worker_computes_here():
+    assert each(worker, [3], workers=2) == [(3, os.getpid())]
+    assert each(worker, [1, 2], workers=1) == [(1, os.getpid()), (2, os.getpid())]
+    assert each(worker, []) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failure_is_told(workers):
+    with pytest.raises(ValueError, match="no root of -1"):
+        each(root, [4.0, -1.0, 9.0], workers=workers)
+
+
+CHILD = """
+import os, signal, threading, time
+from jointplay.parallel import each
+
+def slow(x):
+    time.sleep(x)
+
+if __name__ == "__main__":
+    os.setpgrp()
+    begun = lambda done, total: done == 1 and os.killpg(0, signal.SIGINT)
+    try:
+        each(slow, [0.0, 60.0, 60.0], begun, workers=2)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups")
+def test_ctrl_c_ends_all_at_once_and_without_a_word(tmp_path):
+    """As from a terminal: every process of the group is interrupted, and the one that began it tells."""
+    file = tmp_path / "child.py"
+    file.write_text(CHILD)
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=50)
+    assert done.stdout == "interrupted\n" and "KeyboardInterrupt" not in done.stderr
