@@ -596,6 +596,16 @@ def test_reproduce_prints_a_table(capsys):
     assert told.out.count("verdict") > 5 and "computed" in told.out and told.err == ""
 
 
+def test_reproduce_computes_one_table(capsys, monkeypatch):
+    from jointplay.papers import akhadkar2016
+
+    found = akhadkar2016.Found(1.0, 500.0, "reached 10 s", 1.0)
+    monkeypatch.setattr(akhadkar2016, "each", lambda function, cases, progress=None: [found for _ in cases])
+    assert main(["reproduce", "akhadkar2016", "--table", "4", "--json"]) == 0
+    told = capsys.readouterr()
+    assert {record["item"] for record in json.loads(told.out)} == {"Table 4"} and not told.err
+
+
 def test_reproduce_prints_json_and_nothing_else(capsys):
     assert main(["reproduce", "grigore", "--json"]) == 0
     told = capsys.readouterr()

@@ -8,7 +8,8 @@ import pytest
 from jointplay import comparison
 from jointplay.comparison import compare, named, text
 from jointplay.model import Compliant, Following, ModelError, Rigid, library
-from jointplay.simulation import MoreauJean, RungeKutta
+from jointplay.results import apart, deviation
+from jointplay.simulation import MoreauJean, RungeKutta, simulate
 from jointplay.system import System
 
 TORQUE = {"motor": {"kind": "torque", "on": "crank", "torque": 6.0}}
@@ -129,3 +130,21 @@ def test_a_sliding_pair_cannot_be_rough_while_ideal():
     mechanism = library.wu_2017(clearance=5e-4)
     with pytest.raises(ModelError, match="P"):
         compare(mechanism, [library.wu_2017_contact()], until=0.1, baseline="ideal+friction")
+
+
+def test_deviation_is_a_share_of_the_twins_largest_angle():
+    """Once by hand, at samples of both and between them."""
+    loose, ideal = crank_rocker(), crank_rocker(0.0)
+    run, twin, other = (
+        simulate(m, 0.5, MoreauJean(1e-4), every=every) for m, every in ((loose, 1e-2), (ideal, 1e-2), (ideal, 3e-3))
+    )
+    late = run["time"].values >= 0.2 - 1e-9
+    a, b = run["angle"].values[late], twin["angle"].values[late]
+    by_hand = 100 * np.abs(a - b).max(axis=0) / np.abs(b).max(axis=0)
+    found = deviation(run, twin, begin=0.2)
+    assert found.values == pytest.approx(by_hand, rel=1e-15) and list(found["body"]) == list(run["body"])
+    assert found.attrs["units"] == "%"
+    assert deviation(run, other, begin=0.2).values == pytest.approx(by_hand, rel=1e-3)
+    assert not apart(twin, twin).any() and not deviation(twin, twin).any()
+    with pytest.raises(ValueError, match=r"no samples in common from t = 0\.6 s on; let both run longer"):
+        deviation(run, twin, begin=0.6)
