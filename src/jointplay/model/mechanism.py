@@ -142,6 +142,14 @@ class Mechanism(Part):
                 if address not in self._index:
                     yield ("control", "model", address), f"no such address{close(address, self._index)}"
 
+    def isolated(self) -> bool:
+        """Whether nothing outside acts on the bodies, so that their momentum stays; gears lack their bearing forces."""
+        parts = (*self.joints.values(), *self.forces.values())
+        if any(self.gravity) or any(isinstance(part, Force | Torque | Gear) for part in parts):
+            return False
+        held = any(owner(end) == "ground" for part in parts for end in getattr(part, "between", ()))
+        return not held and all(drive.of in self.joints for drive in self.drives.values())
+
     def _joints(self, *kinds: type) -> set[str]:
         return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
 

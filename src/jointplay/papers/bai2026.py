@@ -64,7 +64,8 @@ record = functools.partial(Record, "bai2026")
 
 
 class Peaks(NamedTuple):
-    """Largest absolute values over samples FINE apart: of the bodies' errors (SI), of Fx and Fy (N) of the joints."""
+    """Largest absolute values: of the bodies' errors (SI) over samples FINE apart, as each is a difference of two runs;
+    of Fx and Fy (N) of the joints over all steps."""
 
     errors: dict[str, dict[str, float]]
     forces: dict[str, list[float]]
@@ -105,7 +106,7 @@ def largest(data: str, case: int, friction: bool = True) -> np.ndarray:
 
 @functools.cache
 def peaks(data: str, case: int) -> Peaks:
-    """The largest errors and forces of a case, from samples so close that no contact falls between them.
+    """The largest errors and forces of a case; samples are so close that no contact falls between them.
 
     They are taken and forgotten while the run goes on: there are a million of them.
     """
@@ -115,7 +116,6 @@ def peaks(data: str, case: int) -> Peaks:
     ends = {"angle": ".angle", "angle_rate": ".angle.rate", "angle_acceleration": ".angle.acceleration"}
     bodies, joints = list(system.mechanism.bodies), list(system.mechanism.joints)
     errors = {name: dict.fromkeys(bodies, 0.0) for name in SIGNALS}
-    forces = {joint: [0.0, 0.0] for joint in joints}
     times = twin["time"].values
     smooth = {name: dict(zip(bodies, twin[name].values.T, strict=True)) for name in SIGNALS}
 
@@ -128,20 +128,18 @@ def peaks(data: str, case: int) -> Peaks:
             for body in bodies:
                 off = rows[body + end] - np.interp(rows["time"], times, smooth[name][body])
                 errors[name][body] = max(errors[name][body], float(np.abs(off).max()))
-        for joint in joints:
-            for i, part in enumerate("xy"):
-                forces[joint][i] = max(forces[joint][i], float(np.abs(rows[f"{joint}.force.{part}"]).max()))
 
     outcome = journey.go(drain, strict=True)
     drain()
     if not outcome.complete:
         raise ValueError(f"spacecraft, set {data}, case {case}: {outcome.text}")
-    return Peaks(errors, forces)
+    sides = {joint: [journey.number(f"{joint}.force.{part}") for part in "xy"] for joint in joints}
+    return Peaks(errors, sides)
 
 
 def reactions(data: str, joint: str) -> list[float]:
     """The largest |Fx| and |Fy| (N) of an ideal joint."""
-    return [float(np.abs(ideal(data)[f"force_{part}"].sel(joint=joint)).max()) for part in "xy"]
+    return [float(ideal(data)[f"peak_force_{part}"].sel(joint=joint)) for part in "xy"]
 
 
 # -- set A beside the reference

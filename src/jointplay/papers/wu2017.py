@@ -146,34 +146,13 @@ def play(run: Dataset, mechanism: Mechanism) -> Play:
         float((np.abs(off) * np.abs(apart)).max() / clearance),
         float(run["peak_depth"].max()),
         float(run["peak_normal"].max()),
-        total(run, mechanism),
+        float(run["peak_normal_sum"].sel(joint="P")),
         float((~closed.any(axis=1)).mean()),
         float(flush.mean()),
         int((np.diff(loaded) != 0).sum()),
         int(run.attrs["steps"]),
         str(run.attrs["outcome_text"]),
     )
-
-
-def total(run: Dataset, mechanism: Mechanism) -> float:
-    """The largest sum of the corners' normal forces (N): samples a microsecond apart around the largest joint force.
-
-    The run is taken up again from the sample before, its drives shifted to that time.
-    """
-    if not isinstance(mechanism.drives["alpha"].motion, type(library.wu_2017().drives["alpha"].motion)):
-        return math.nan  # a table cannot be shifted
-    peak = float(run["peak_force_time"].sel(joint="P"))
-    before = run.sel(time=slice(None, max(peak - 5e-3, 0.0))).isel(time=-1)
-    here = float(before["time"])
-    start: dict[str, Any] = {}
-    for body in mechanism.bodies:
-        at = before.sel(body=body)
-        start |= {body: at["angle"], f"{body}.x": at["x"], f"{body}.y": at["y"]}
-        start |= {f"{body}.rate": at["angle_rate"], f"{body}.x.rate": at["x_rate"], f"{body}.y.rate": at["y_rate"]}
-    shifted = {f"{name}.start": drive.motion(here) for name, drive in mechanism.drives.items()}
-    again = mechanism.with_(shifted).replace(start={key: float(x) for key, x in start.items()})
-    close = simulate(again, peak - here + 5e-3, STEPPER, every=1e-6)
-    return float(close["normal_force"].sum("contact").max())
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 A contact is closed or open for a whole step.  A step in which an open gap closes, or a closed one opens, is taken
 again with the length at which that happens; there the contact changes, with its approach speed kept for the law.
+A contact that is deep at once, at the end of its first step, ends the run: the step was too long for it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.text import branch, emit, loop, memory
+from ..engine.text import branch, emit, loop, memory, whole
 from ..engine.values import sqrt, where
 from ..laws import Law
 from ..model.clearances import Compliant
+from ..model.joints import Gear
 from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
@@ -23,6 +25,7 @@ from .kinematics import Pose
 
 LANDED = 1e-13  # m or rad: a gap this near to 0 is where contact begins or ends
 SLOWEST = 1e-6  # m/s: the least approach speed that a law is given
+DEEPEST = 0.1  # of the clearance: more in the first step of a contact, and the step was too long
 TRIES = 8  # of landing on a change of contact
 ROUNDS = 40  # of finding it inside a step
 
@@ -156,12 +159,19 @@ class Compliance:
         """The state at the end of a step with contacts begun or ended there, and the forces that then act."""
         flipped: Any = False
         after = dict(new)
+        deep = memory("contact.deep", 0)
         for i, label in enumerate(self.labels):
             normal, tangential, gap, opening, _ = found.touches[i]
             closed = new[f"{label}.closed"] > 0.5
             near = gap <= (0.0 if fixed else LANDED)
             begins = ~closed & near & (opening < 0)
             ends = closed & (gap >= (0.0 if fixed else -LANDED)) & (opening > 0)
+            most = DEEPEST * self.play(i)
+            first = begins | ((memory(f"{label}.since", 0.0).value == new["t0"]) & (new["t0"] > 0))
+            deep.value = where((deep.value < 1) & first & (-gap > most), whole(i + 1), deep.value)
+            if not fixed:  # the step after a landing is as long as the one before, which saw no contact
+                short = 0.5 * most / maximum(-opening, SLOWEST)
+                after["h"] = where(begins & (short < after["h"]), short, after["h"])
             self.follow(i, begins, ends, new["t"], normal, tangential, gap, opening)
             after[f"{label}.closed"] = where(begins, 1.0, where(ends, 0.0, new[f"{label}.closed"]))
             after[f"{label}.approach"] = where(begins, maximum(-opening, SLOWEST), new[f"{label}.approach"])
@@ -175,6 +185,12 @@ class Compliance:
             return [state[key] for key in new]
 
         return dict(zip(new, branch(flipped, again, lambda: [after[key] for key in new]), strict=True))
+
+    def play(self, i: int) -> Any:
+        """The clearance of the joint of a contact (m); of a gear its play (rad)."""
+        name = self.labels[i].partition(".")[0]
+        kind = "play" if isinstance(self.equations.mechanism.joints[name], Gear) else "clearance"
+        return self.equations.numbers(f"{name}.{kind}")
 
     def follow(
         self, i: int, begins: Any, ends: Any, t: Any, normal: Any, tangential: Any, gap: Any, opening: Any

@@ -148,6 +148,15 @@ class Equations:
             twice = twice + (masses[i] * (squares[i] + squares[i + 1]) + masses[i + 2] * squares[i + 2])
         return 0.5 * twice, potential(pose or self.pose(q, t))
 
+    def momenta(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """Linear momentum, x and y (kg m/s), and angular momentum about the origin (N m s)."""
+        masses, total = self.masses(), [0, 0, 0]
+        for i in range(0, len(v), 3):
+            x, y = masses[i] * v[i], masses[i] * v[i + 1]
+            spin = masses[i + 2] * v[i + 2] + (q[i] * y - q[i + 1] * x)
+            total = [a + b for a, b in zip(total, (x, y, spin), strict=True)]
+        return total
+
     def masses(self) -> list[Any]:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)

@@ -11,7 +11,7 @@ from ..model.clearances import Following
 from ..model.mechanism import owner
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot, is_zero
-from ..numerics.signals import peak
+from ..numerics.signals import peak, peaks
 from .compliance import Compliance
 from .contacts import reaction
 from .control import Command, Loop, flag
@@ -22,6 +22,7 @@ from .pins import Pins
 WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
+MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
 class Found(NamedTuple):
@@ -50,6 +51,7 @@ class Parts:
         self.compliance, self.pins = compliance, Pins(equations)
         self.rows: list[str] = []
         self.following = equations.mechanism.loose(Following)
+        self.isolated = equations.mechanism.isolated()
         self.integrals = [WORK, *(CONTACT_WORK if compliance.labels else ())]
         self.accelerate, self.closing = subroutine(self._accelerate), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
@@ -194,29 +196,37 @@ class Parts:
         """An integral or a law's state inside the last step."""
         return hermite(u, new["h0"], (new[f"{name}.x0"], new[f"{name}.v0"]), (new[name], new[f"{name}.rate"]))
 
-    def record(self, found: Found, y: list[Any], t: Any, h: Any, energy: Any) -> None:
-        """Keep the largest forces and errors of all steps, the last h long; `energy` is what kinetic and potential
-        should sum to."""
+    def record(self, found: Found, y: list[Any], t: Any, h: Any, energy: Any, momenta: Sequence[Any]) -> None:
+        """Keep the largest forces, accelerations and errors of all steps, the last h long; `energy` is what kinetic and
+        potential should sum to, `momenta` those of the start if nothing outside acts."""
+        q, v = y[: self.n], y[self.n : 2 * self.n]
         if self.loop and found.said:
-            self.loop.statistics(found.said, y[: self.n], t, h)
-            self.loop.stray(y[: self.n], found.said, t)
-        kinetic, potential = self.equations.energies(y[: self.n], y[self.n : 2 * self.n], t)
+            self.loop.statistics(found.said, q, t, h)
+            self.loop.stray(q, found.said, t)
+        kinetic, potential = self.equations.energies(q, v, t)
         peak("kinetic", kinetic, t)
         peak("imbalance", abs(kinetic + potential - energy), t)
+        if momenta:
+            off = [x - first for x, first in zip(self.equations.momenta(q, v), momenta, strict=True)]
+            peak("momentum", maximum(abs(off[0]), abs(off[1])), t)
+            peak("momentum.angle", abs(off[2]), t)
+        largest = {f"{name}.largest": abs(a) for name, a in zip(self.names, found.accelerations, strict=True)}
         for i, joint in enumerate(self.joints):
             x, y_, moment = found.reactions[3 * i : 3 * i + 3]
-            peak(f"{joint}.force", sqrt(x * x + y_ * y_), t)
+            largest |= {f"{joint}.force.x": abs(x), f"{joint}.force.y": abs(y_)}
+            largest[f"{joint}.force"] = sqrt(x * x + y_ * y_)
             if not is_zero(moment):
-                peak(f"{joint}.moment", abs(moment), t)
+                largest[f"{joint}.moment"] = abs(moment)
         for row, x in zip(self.rows, found.multipliers, strict=True):
             if owner(row) in self.drives:
-                peak(f"{owner(row)}.effort", abs(x), t)
+                largest[f"{owner(row)}.effort"] = abs(x)
         for name, push in self.pushes(found).items():
-            peak(f"{name}.most", push, t)
-            peak(f"{name}.least", -push, t)
+            largest |= {f"{name}.most": push, f"{name}.least": -push}
         for label, (normal, _, gap, _, _) in zip(self.compliance.labels, found.touches, strict=True):
-            peak(f"{label}.normal", normal, t)
-            peak(f"{label}.depth", -gap, t)
+            largest |= {f"{label}.normal": normal, f"{label}.depth": -gap}
+            pressed = f"{owner(label)}.pressed"
+            largest[pressed] = largest.get(pressed, 0.0) + normal
+        peaks(largest, t)
 
     def write(self, new: Mapping[str, Any], time: Any) -> None:
         """Write the sample at a time inside the last step."""

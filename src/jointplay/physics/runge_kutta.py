@@ -21,11 +21,11 @@ from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.linalg import dot
-from ..numerics.signals import peak
+from ..numerics.signals import peak, total
 from .compliance import Compliance
 from .control import Command
 from .dynamics import Equations
-from .motion import Parts
+from .motion import MOMENTA, Parts
 from .permanent import watch
 
 NODES = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
@@ -63,6 +63,7 @@ def stepper(
         parts = Parts(equations, compliance(equations))
         now = {key: s[key] for key in keys}
         taken, late = memory("steps.taken", 0), memory("samples.late", False)
+        momenta = [p[f"stepper.momentum.{part}"] for part in MOMENTA] if parts.isolated else []
 
         if parts.loop and parts.loop.digital:
             parts.held = held(parts, now, taken.value, p["stepper.step"], late.value, strides or {})
@@ -77,6 +78,7 @@ def stepper(
             h = p["stepper.step"] if fixed else s.h
             after = number(taken.value + 1) * h if fixed else s.t + h
             pivot: Any = 1.0
+            estimate: Any = 0.0  # of the error of a coordinate
             for node, weights in zip(NODES[1:], STAGES[1:], strict=True):
                 at = [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(y)]
                 flags = parts.flags(now, ahead=node * h)
@@ -101,6 +103,8 @@ def stepper(
                 def accept() -> list[Any]:
                     taken.value = taken.value + 1
                     peak("drift", drift, after)
+                    if not fixed:
+                        total("error", estimate)
                     reached, at_end, there = new, ends, found
                     if parts.following:
                         reached = watch(parts, now, new)
@@ -110,7 +114,7 @@ def stepper(
                     end = (
                         reached["t"] <= p["stepper.until"]
                     )  # the last step may go beyond: its samples count, not its end
-                    branch(end, lambda: parts.record(there, at_end, reached["t"], h, energy), lambda: None)
+                    branch(end, lambda: parts.record(there, at_end, reached["t"], h, energy, momenta), lambda: None)
                     if parts.compliance.labels:
                         reached = parts.compliance.changed(parts, reached, there, fixed)
                     if parts.loop and fixed:
@@ -128,7 +132,9 @@ def stepper(
             error: Any = 0.0
             for i, x in enumerate(y):
                 scale = p["stepper.atol"] + p["stepper.rtol"] * maximum(abs(x), abs(at[i]))
-                error = maximum(error, abs(h * dot(ERROR, [k[i] for k in slopes])) / scale)
+                off = abs(h * dot(ERROR, [k[i] for k in slopes]))
+                error = maximum(error, off / scale)
+                estimate = maximum(estimate, off) if i < parts.n else estimate
             error = shared_max(error)
             factor = minimum(maximum(0.9 * pow(maximum(error, 1e-10), -0.2), 0.2), 5.0)
             following = minimum(h * factor, p["stepper.max_step"])
@@ -149,8 +155,8 @@ def stepper(
         following = memory("samples.following", 0)
         [index], unfinished = loop([following.value], sample, SAMPLES)
         following.value, late.value = index, unfinished
-        lost = memory("contact.lost", 0)
-        stop(((new["t"] >= p["stepper.until"]) | (lost.value > 0)) & ~unfinished, DONE)
+        lost, deep = memory("contact.lost", 0), memory("contact.deep", 0)
+        stop(((new["t"] >= p["stepper.until"]) | (lost.value > 0) | (deep.value > 0)) & ~unfinished, DONE)
         return new
 
     return step

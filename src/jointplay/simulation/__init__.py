@@ -44,8 +44,9 @@ def simulate(
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
     reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
-    once more with half the step (adaptive: a 32nd of the tolerances) and says in the attribute `convergence` how much
-    each headline number moves. control: a control loop in place of the mechanism's (`jointplay.control`).
+    once more with half the step (adaptive: a 32nd of the tolerances, half of max_step) and says in the attribute
+    `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
+    control: a control loop in place of the mechanism's (`jointplay.control`).
     """
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
@@ -66,18 +67,20 @@ def simulate(
     outcome = journey.go(progress, strict)
     result = journey.dataset(outcome)
     if audit == "convergence" and outcome.complete:
-        finer = plan(system, refined(journey.stepper), *journey.times(), reclose)
+        finer = plan(system, refined(journey.stepper, until), *journey.times(), reclose)
         again = finer.dataset(finer.go(progress, strict))
         result.attrs["convergence"] = json.dumps(compared(result, again))
+        result.attrs["audit"] = json.dumps(json.loads(result.attrs["audit"]) | moved(result, again))
     if strict and not outcome.complete:
         raise SimulationFailed(outcome, result)
     return result
 
 
-def refined(stepper: Stepper) -> Stepper:
+def refined(stepper: Stepper, until: float) -> Stepper:
     """The stepper with half its step, or tolerances that halve its steps."""
     if isinstance(stepper, RungeKutta):
-        return replace(stepper, rtol=max(stepper.rtol / 32, 1e-14), atol=stepper.atol / 32)
+        longest = (stepper.max_step or until / 100) / 2
+        return replace(stepper, rtol=max(stepper.rtol / 32, 1e-14), atol=stepper.atol / 32, max_step=longest)
     return replace(stepper, step=stepper.step / 2)
 
 
@@ -94,6 +97,17 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
             key = f"{label}.{name}" if label else name
             found[key] = {"value": float(here), "finer": float(there), "moved": float(there - here)}
     return found
+
+
+def moved(result: Dataset, finer: Dataset) -> dict[str, float]:
+    """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
+    both = min(result.sizes["time"], finer.sizes["time"])
+    off = {name: np.abs(result[name].values[:both] - finer[name].values[:both]).max() for name in ("angle", "x", "y")}
+    places = max(off["x"], off["y"])
+    return {
+        "error of angles by a finer run (rad)": float(off["angle"]),
+        "error of places by a finer run (m)": float(places),
+    }
 
 
 def plan(system: System, stepper: Stepper | None, until: float, every: float, reclose: bool = False) -> Journey:

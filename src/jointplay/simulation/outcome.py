@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class Outcome:
 
 
 MEANINGS = "free impact sliding sticking"
+# largest values of all steps: where they are kept, their dimension and unit
+PEAKS = {
+    "force": (".force", "joint", "N"),
+    "moment": (".moment", "joint", "N*m"),
+    "effort": (".effort", "drive", "N or N*m"),
+}
 
 
 class SimulationFailed(RuntimeError):
@@ -52,6 +58,7 @@ class Journey(ABC):
     run: Run
     freedom: statics.Freedom
     notes: list[str]
+    peaks: ClassVar[Mapping[str, tuple[str, str, str]]] = PEAKS
 
     def __init__(self, system: System, stepper: Stepper, until: float, every: float) -> None:
         self.system, self.stepper, self.until, self.every = system, stepper, until, every
@@ -161,12 +168,14 @@ class Journey(ABC):
     ) -> dict[str, Any]:
         """The largest joint forces and drive efforts over all steps, and over samples where those are given."""
         found: dict[str, Any] = {}
-        for what, dimension, unit in (("force", "joint", "N"), ("moment", "joint", "N*m"), ("effort", "drive", "")):
-            names = list(getattr(self.system.mechanism, f"{dimension}s"))
+        mechanism = self.system.mechanism
+        labels: dict[str, Any] = {"body": mechanism.bodies, "joint": mechanism.joints, "drive": mechanism.drives}
+        for what, (end, dimension, unit) in self.peaks.items():
+            names = list(labels[dimension])
             if names:
-                text = {"units": unit or "N or N*m", "long_name": f"largest {what} over all steps"}
-                values = [scale(what, self.number(f"{n}.{what}")) for n in names]
-                times = [self.number(f"{n}.{what}.time") for n in names]
+                text = {"units": unit, "long_name": f"largest {what.replace('_', ' ')} over all steps"}
+                values = [scale(what, self.number(n + end)) for n in names]
+                times = [self.number(f"{n}{end}.time") for n in names]
                 if sampled and what in sampled:
                     for i, (most, at) in enumerate(zip(*sampled[what], strict=True)):
                         values[i], times[i] = (most, at) if most > values[i] else (values[i], times[i])

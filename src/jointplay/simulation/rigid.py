@@ -120,6 +120,11 @@ class RigidJourney(Journey):
             "energy lost by friction (J)": self.number("loss.friction"),
             "conditioning at the start": self.freedom.conditioning,
         }
+        if self.system.mechanism.isolated():
+            columns, text = self.columns(), self.system.equations()(self.system.parameters)
+            at, rates = ([columns[c + end] for c in self.system.coordinates] for end in ("", ".rate"))
+            off = [float(np.abs(x - x[0]).max()) for x in text.momenta(at, rates)]
+            found["momentum drift (kg*m/s)"], found["angular momentum drift (N*m*s)"] = max(off[:2]), off[2]
         created = self.number("created")
         if created > 1e-12 * max(found["peak kinetic energy (J)"], 1e-300):
             found["impact created energy (J)"] = created

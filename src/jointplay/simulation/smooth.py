@@ -1,27 +1,42 @@
-"""Runs by Runge-Kutta: ideal joints, permanent contact."""
+"""Runs by Runge-Kutta: ideal joints, permanent and compliant contact."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import statics
 from ..engine.program import trace
-from ..model.clearances import Following, Rigid
+from ..laws.materials import STEPS, impact
+from ..model.clearances import Compliant, Following, Rigid
+from ..model.joints import play
 from ..model.parts import ModelError, Problem
 from ..physics import permanent, runge_kutta
-from ..physics.compliance import LANDED, SLOWEST, Compliance, law_states
-from ..physics.motion import initial
+from ..physics.compliance import DEEPEST, LANDED, SLOWEST, Compliance, law_states
+from ..physics.motion import MOMENTA, initial
 from ..run import Run
 from ..system import System
-from .outcome import Journey, Outcome
+from .outcome import PEAKS, Journey, Outcome
 from .steppers import FixedRungeKutta, RungeKutta
+
+ACCELERATIONS = {"x": "m/s^2", "y": "m/s^2", "angle": "rad/s^2"}
+# variables whose samples may exceed what the ends of steps have seen
+SAMPLED = {"force_x": ".force.x", "force_y": ".force.y", "moment": ".moment"}
+SAMPLED |= {f"{part}_acceleration": f".{part}.acceleration" for part in ACCELERATIONS}
 
 
 class SmoothJourney(Journey):
     """One run of the Runge-Kutta text."""
+
+    peaks: ClassVar = {
+        **PEAKS,
+        "force_x": (".force.x", "joint", "N"),
+        "force_y": (".force.y", "joint", "N"),
+        **{f"{part}_acceleration": (f".{part}.largest", "body", unit) for part, unit in ACCELERATIONS.items()},
+    }
 
     def __init__(self, system: System, stepper: RungeKutta | FixedRungeKutta, until: float, every: float) -> None:
         super().__init__(system, stepper, until, every)
@@ -31,7 +46,7 @@ class SmoothJourney(Journey):
             raise ModelError(Problem(("joints", joint, "contact"), text))
         for joint in mechanism.stopped():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
-        self.following = mechanism.loose(Following)
+        self.following, self.loose = mechanism.loose(Following), mechanism.loose(Compliant)
         q, v = statics.start(system)
         self.freedom = statics.freedom(system, q)
         self.notes += statics.doubts(system, q, v)
@@ -61,6 +76,10 @@ class SmoothJourney(Journey):
             numbers["max_step"] = until / 100 if stepper.max_step is None else stepper.max_step
             numbers |= {"rtol": stepper.rtol, "atol": stepper.atol}
             h = min(1e-3, numbers["max_step"])
+        self.isolated = mechanism.isolated()
+        if self.isolated:
+            first = system.equations()(system.parameters).momenta(q.tolist(), v.tolist())
+            numbers |= {f"momentum.{part}": x for part, x in zip(MOMENTA, first, strict=True)}
         begin = dict(zip(self.labels, began, strict=True))
         state = initial(system.coordinates, (q, v, a), h, power, self.pushes, begin, laws, model)
         labels = self.labels
@@ -71,13 +90,17 @@ class SmoothJourney(Journey):
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
         if self.pilot:
             self.pilot.begin(self.run, q, v, h)
-        self.begin(here.reactions @ multipliers, multipliers, here.kinetic)
+        self.run["kinetic"], self.run["imbalance"], self.run["drift"] = here.kinetic, 0.0, 0.0
+        if not any(closed for closed, _ in began):  # these know nothing of contacts
+            self.begin(a, here.reactions @ multipliers, multipliers)
 
-    def begin(self, reactions: np.ndarray, multipliers: np.ndarray, kinetic: float) -> None:
+    def begin(self, accelerations: np.ndarray, reactions: np.ndarray, multipliers: np.ndarray) -> None:
         """Let the peaks start from what acts at time 0."""
-        self.run["kinetic"], self.run["imbalance"], self.run["drift"] = kinetic, 0.0, 0.0
+        for name, x in zip(self.system.coordinates, accelerations, strict=True):
+            self.run[f"{name}.largest"] = abs(x)
         for joint, (x, y, moment) in zip(self.system.mechanism.joints, reactions.reshape(-1, 3), strict=True):
             self.run[f"{joint}.force"] = math.hypot(x, y)
+            self.run[f"{joint}.force.x"], self.run[f"{joint}.force.y"] = abs(x), abs(y)
             if f"{joint}.moment" in self.run.places:
                 self.run[f"{joint}.moment"] = abs(moment)
         for row, x in zip(self.system.rows, multipliers, strict=True):
@@ -107,6 +130,8 @@ class SmoothJourney(Journey):
         return Outcome("contact lost", text, 0.0)
 
     def ended(self) -> Outcome | None:
+        if self.number("contact.deep"):
+            return self.too_long(int(self.number("contact.deep")) - 1)
         if not self.following or not self.run["contact.lost"][0]:
             return None
         row = {name: float(x[-1]) for name, x in self.run.rows("losses").items()}
@@ -118,24 +143,78 @@ class SmoothJourney(Journey):
         )
         return Outcome("contact lost", text, row["time"])
 
+    def outcome(self) -> Outcome:
+        """How the run ended; where numbers overflow in a contact, which step would be short enough."""
+        found = super().outcome()
+        begun = [self.number(f"{label}.since") for label in self.labels]
+        if found.kind != "non-finite" or not any(begun) or isinstance(self.stepper, RungeKutta):
+            return found
+        label, remedy = self.shorter(int(np.argmax(begun)))
+        text = f"{found.text}; the step of {self.stepper.step:g} s may be too long for contact {label!r}: {remedy}"
+        return Outcome(found.kind, text, found.time)
+
+    def too_long(self, contact: int) -> Outcome:
+        """The end of a run in which a contact was too deep at the end of its first step."""
+        time, h = self.time(), self.number("h0")
+        q = [self.number(name) for name in self.system.coordinates]
+        depth = -float(self.system.evaluate(q, t=time).gaps[contact])
+        label, remedy = self.shorter(contact)
+        joint = self.loose[label.partition(".")[0]]
+        text = (
+            f"contact {label!r} is {depth:.4g} deep (m; rad in a gear) at the end of its first step, t = {time:.6g} s: "
+            f"more than {100 * DEEPEST:g} % of the clearance of {play(joint):g}. "
+            f"The step of {h:.3g} s is too long; {remedy}"
+        )
+        return Outcome("step too long", text, time)
+
+    def shorter(self, contact: int) -> tuple[str, str]:
+        """A contact, and the step that resolves it: of its depth and, by an impact of one mass, of its duration."""
+        label = self.labels[contact]
+        joint = self.loose[label.partition(".")[0]]
+        approach = self.number(f"{label}.approach")
+        steps = [0.5 * DEEPEST * play(joint) / approach]
+        q, t = [self.number(f"{name}.x0") for name in self.system.coordinates], self.number("t0")
+        here = self.system.evaluate(q, t=t)
+        normal = np.array([self.system.evaluate(q, rates, t).openings[contact] for rates in np.eye(len(q))])
+        weight = np.linalg.solve(here.M, np.column_stack([normal, here.B.T]))
+        part = np.linalg.lstsq(here.B @ weight[:, 1:], here.B @ weight[:, 0], rcond=None)[0]
+        softness = float(normal @ (weight[:, 0] - weight[:, 1:] @ part))  # 1/kg: of the mechanism at the contact
+        chosen = joint.contact.normal  # type: ignore[union-attr]
+        sizes = {name: float(getattr(joint, name)) for name in chosen.law.geometry}
+        if softness > 0:
+            with contextlib.suppress(ValueError):  # overdamped: no such impact ends
+                steps.append(impact(chosen.law, 1 / softness, approach, **chosen.values, **sizes).duration / STEPS)
+        step = float(f"{min(steps):.1g}")
+        if isinstance(self.stepper, RungeKutta):
+            return label, f"use smaller rtol and atol, or a max_step of {step:g} s or less"
+        return label, f"use a step of {step:g} s or less, or RungeKutta(), which chooses its own"
+
     def audit(self) -> dict[str, float]:
-        return {
-            "position drift (m or rad)": float(self.run["drift"][0]),
-            "energy imbalance (J)": float(self.run["imbalance"][0]),
-            "peak kinetic energy (J)": float(self.run["kinetic"][0]),
-            "conditioning at the start": self.freedom.conditioning,
+        found = {
+            "position drift (m or rad)": self.number("drift"),
+            "energy imbalance (J)": self.number("imbalance"),
+            "peak kinetic energy (J)": self.number("kinetic"),
         }
+        if self.isolated:
+            found["momentum drift (kg*m/s)"] = max(0.0, self.number("momentum"))
+            found["angular momentum drift (N*m*s)"] = max(0.0, self.number("momentum.angle"))
+        if isinstance(self.stepper, RungeKutta):
+            found["errors of the steps, summed (m or rad)"] = self.number("error")
+        return found | {"conditioning at the start": self.freedom.conditioning}
 
     def extras(self) -> dict[str, Any]:
         run, columns = self.run, self.columns()
         time = columns["time"]
-        most: dict[str, tuple[list[float], list[float]]] = {"force": ([], []), "moment": ([], [])}
-        for joint in self.system.mechanism.joints:
-            force = np.hypot(columns[f"{joint}.force.x"], columns[f"{joint}.force.y"])
-            for what, values in (("force", force), ("moment", np.abs(columns[f"{joint}.moment"]))):
+        most: dict[str, tuple[list[float], list[float]]] = {}
+        mechanism = self.system.mechanism
+        for what in ("force", *SAMPLED):
+            for name in mechanism.bodies if what.endswith("acceleration") else mechanism.joints:
+                parts = (".force.x", ".force.y") if what == "force" else (SAMPLED[what],)
+                values = np.hypot.reduce([columns[name + part] for part in parts])
                 at = int(np.argmax(values))
-                most[what][0].append(float(values[at]))
-                most[what][1].append(float(time[at]))
+                kept = most.setdefault(what, ([], []))
+                kept[0].append(float(values[at]))
+                kept[1].append(float(time[at]))
         found = self.peak_forces(sampled=most)
         if self.following:
             names = list(self.following)
@@ -171,6 +250,10 @@ class SmoothJourney(Journey):
                 greatest,
                 {"units": unit, "long_name": f"largest {text}"},
             )
+        joints = list(self.system.mechanism.joints)
+        pressed = [max(0.0, self.number(f"{joint}.pressed")) for joint in joints]
+        said = {"units": "N", "long_name": "largest sum of the normal forces of a joint's contacts"}
+        found["peak_normal_sum"] = ("joint", pressed, said)
         rows = self.run.rows("contacts")
         units = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
         for name, unit in units.items():
