@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .clearances import Rigid
+from .clearances import Compliant, Rigid
 from .fits import LARGEST, loosest
 from .joints import Gear, Openable, Revolute, play
 from .mechanism import Mechanism, owner
@@ -32,9 +32,13 @@ def _doubts(mechanism: Mechanism, joint: Openable) -> Iterator[str]:
             f"clearance/{joint.inner} = {_mm(c)}/{_mm(radius)} = {c / radius:.2g} is far outside any fit; "
             f"the loosest of ISO 286 (H11/d11 up to {size} mm{end}) leaves at most {_mm(most)}"
         )
-    friction = joint.contact.friction if isinstance(joint.contact, Rigid) else 0.0
-    if isinstance(joint, Revolute) and radius == 0 and friction > 0:
-        yield f"friction {friction:g} has no lever, as journal_radius is 0; give the journal's radius"
+    rough = ""
+    if isinstance(joint.contact, Rigid) and joint.contact.friction > 0:
+        rough = f"{joint.contact.friction:g}"
+    elif isinstance(joint.contact, Compliant) and joint.contact.friction is not None:
+        rough = joint.contact.friction.law.name
+    if isinstance(joint, Revolute) and radius == 0 and rough:
+        yield f"friction {rough} has no lever, as journal_radius is 0; give the journal's radius"
     for body in map(owner, joint.between):
         length = mechanism.bodies[body].length if body in mechanism.bodies else None
         if length is not None and c > 0.5 * length:

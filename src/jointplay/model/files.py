@@ -110,6 +110,7 @@ def dumps(mechanism: Mechanism) -> str:
                 raise ModelError(Problem(("control", *path), text))
     data = {"format_version": FORMAT_VERSION, "name": mechanism.name}
     data |= {"source": mechanism.source} if mechanism.source else {}
+    data |= {"remarks": list(mechanism.remarks)} if mechanism.remarks else {}
     data |= {"gravity": list(mechanism.gravity)} | mechanism.plain(brief=True)
     writer = _Writer(io.StringIO(), sort_keys=False)
     root = writer.represent_data(data)

@@ -296,6 +296,20 @@ WU_2017_START = (math.radians(110), math.radians(60))  # rad: alpha and beta at 
 WU_2017_SPEEDS = tuple((math.radians(w), math.radians(50)) for w in (30, 40, 50, 60, 70))  # rad/s: Table 3
 
 
+WU_2017_REMARKS = (
+    "AC, the radius of the bar, v_s, v_d and M10 are not given; assumed 150 mm, 8 mm, 0.1 and 1 m/s, 50 N m",
+    "I1 and I2 are m L^2/3, about the ends of the links, I4 is about the slider's long axis, I3 is neither m L^2/12 "
+    "nor m L^2/3; all are used as printed, about the mass centres",
+    "K = 1e5 N/mm with the exponent 1.5 can only be N/mm^1.5, 3.162278e9 N/m^1.5",
+    "Cmax is said to be 1 % of K (1000 N s/mm) and printed as 58 N s/mm; 58 is used",
+    "c is said to be a difference of diameters and used as one of radii; radial here, half of the play across",
+    "equation 2 takes 2 (r + c), a diameter, as a radius",
+    "friction by equation 6 jumps from -mu_s to mu_s at rest; regularised by STEP between -v_s and v_s",
+    "a step of 0.1 s can only be that of the output",
+    "30 and 50 deg/s repeat after 36 s, so the 120 s of the paper are 3.33 periods",
+)
+
+
 def wu_2017_contact() -> Compliant:
     """The contact of Wu, Marghitu, Zhao 2017, Table 2: IMPACT of ADAMS with 1e5 N/mm^1.5 (printed N/mm), 58 N s/mm.
 
@@ -327,6 +341,7 @@ def wu_2017(
     return Mechanism(
         name="two-driving-links",
         source="Wu, Marghitu, Zhao, Nonlinear Dynamics Response ... (2017), Table 1; AC and bar radius assumed",
+        remarks=WU_2017_REMARKS,
         ground=Ground(points={"A": (0.0, 0.0), "C": (base, 0.0)}),
         bodies={
             "link1": bar(0.25, 0.392, 0.00817),

@@ -53,6 +53,13 @@ def _start(raw: Any) -> Frozen:
     return Frozen(read)
 
 
+def _lines(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple) or not all(isinstance(line, str) for line in raw):
+        refuse(f"must be a list of lines of text, got {shorten(raw)}")
+    return tuple(map(_line, raw))
+
+
+_LINES = {"type": "array", "items": {"type": "string"}}
 _STARTS = {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]}}
 Line = Annotated[str, AfterValidator(_line)]
 
@@ -61,11 +68,13 @@ class Mechanism(Part):
     """A planar mechanism in SI units, described once.  It is a value: every change gives a new one.
 
     `start` holds angles of bodies ("crank"), positions of their mass centres ("slider.x") and the rates of both
-    ("crank.rate", "slider.x.rate"); assembly completes them.
+    ("crank.rate", "slider.x.rate"); assembly completes them.  `remarks` says what its source leaves open or
+    contradicts; `check` repeats it.
     """
 
     name: Line = "mechanism"
     source: Line = ""
+    remarks: Annotated[tuple[str, ...], PlainValidator(_lines), WithJsonSchema(_LINES)] = ()
     gravity: Annotated[tuple[float, float], Several(Quantity(ACCELERATION), "xy")] = (0.0, -9.81)
     ground: Ground = Ground()
     bodies: Annotated[dict[str, Body], _NAMED]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..model.clearances import Rigid
+from .. import statics
+from ..model.clearances import Compliant, Rigid
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..system import System
@@ -114,7 +115,10 @@ def plan(system: System, stepper: Stepper | None, until: float, every: float, re
     """The run of a system with a stepper, or with the one that its contacts need."""
     if stepper is not None and not isinstance(stepper, Stepper):
         raise ValueError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
-    rigid = bool(system.mechanism.loose(Rigid) or system.mechanism.stopped())
+    mechanism = system.mechanism
+    if mechanism.drives and (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
+        statics.refuse_drives(mechanism, until)
+    rigid = bool(mechanism.loose(Rigid) or mechanism.stopped())
     chosen = stepper or (MoreauJean() if rigid else RungeKutta())
     if isinstance(chosen, MoreauJean):
         from .rigid import RigidJourney

@@ -3,10 +3,11 @@
 from .assembly import Freedom, assemble, freedom, guess
 from .check import Check, check, doubts, matrix_text
 from .cycle import inverse_dynamics, kinematics
+from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
 from .starting import closed, start, twin
 
 __all__ = [
-    "Check", "Equilibrium", "Freedom", "assemble", "check", "closed", "doubts", "equilibria", "freedom", "guess",
-    "inverse_dynamics", "kinematics", "matrix_text", "start", "twin",
+    "Check", "Equilibrium", "Freedom", "assemble", "check", "closed", "doubts", "equilibria", "followed", "freedom",
+    "guess", "inverse_dynamics", "kinematics", "matrix_text", "period", "refuse_drives", "start", "twin",
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from ..model.mechanism import Mechanism, owner
 from ..physics.dynamics import Equations
 from ..system import System, as_system
 from .assembly import Freedom, freedom, weakest
+from .drives import Followed, followed, off_the_bar
 from .starting import start
 
 SINGULAR = 1e-3  # conditioning below this is called near singular
@@ -32,6 +33,7 @@ class Check:
     v: np.ndarray
     freedom: Freedom
     warnings: tuple[str, ...]
+    drives: str = ""  # what following them over their period showed
 
     @property
     def degrees(self) -> int:
@@ -53,6 +55,7 @@ class Check:
         if f.redundant:
             head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
+        head += [("drives", self.drives)] if self.drives else []
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
         lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
@@ -84,14 +87,26 @@ def check(model: Mechanism | System) -> Check:
     mechanism = system.mechanism
     q, v = start(system)
     found = freedom(system, q)
+    around = followed(system.given)
     warnings = (
         *_position(system, q, found),
+        *_driven(mechanism, around),
         *_inertias(mechanism),
         *_axes(mechanism),
         *doubts(system, q, v),
         *implausible(mechanism),
+        *(f"the source: {remark}" for remark in mechanism.remarks),
     )
-    return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings)
+    text = "" if around is None else around.text()
+    return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings, text)
+
+
+def _driven(mechanism: Mechanism, around: Followed | None) -> Iterator[str]:
+    """Drives that cannot be followed over their period, and bores that they take off their bars."""
+    if around is not None and around.problem is not None:
+        yield str(around.problem)
+    elif around is not None:
+        yield from off_the_bar(mechanism, around)
 
 
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
@@ -150,6 +165,8 @@ def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
 
 
 def _inertias(mechanism: Mechanism) -> Iterator[str]:
+    sliding = [joint for joint in mechanism.joints.values() if isinstance(joint, Prismatic) and joint.length]
+    bores = {owner(joint.between[1]): joint.length or 0.0 for joint in sliding}
     for name, body in mechanism.bodies.items():
         points = np.array([*body.all_points().values()])
         reach = max(math.dist(a, b) for a in points for b in points)
@@ -163,6 +180,12 @@ def _inertias(mechanism: Mechanism) -> Iterator[str]:
                     f"{name}.inertia = {body.inertia:g} kg m^2 is {body.inertia / uniform:.3g} times that of a uniform "
                     f"bar about its centre, {uniform:.3g}{about}"
                 )
+        elif name in bores and body.inertia < body.mass * bores[name] ** 2 / 12:
+            yield (
+                f"{name}.inertia = {body.inertia:g} kg m^2 is {12 * body.inertia / body.mass / bores[name] ** 2:.3g} "
+                f"times that of a thin tube as long as its bore, {body.mass * bores[name] ** 2 / 12:.3g}: is it about "
+                "the long axis?"
+            )
         elif 0 < body.mass * reach**2 < body.inertia:
             yield (
                 f"{name}.inertia = {body.inertia:g} kg m^2 is more than its mass at {reach:.3g} m, the greatest "

@@ -22,6 +22,10 @@ SLACK = 1e-3  # corrections of a prediction below this are never suspect
 MOST = 50_000  # steps between two times: minutes
 
 
+class Unassembled(ValueError):
+    """Drives that open a joint which must stay closed."""
+
+
 @dataclass(frozen=True)
 class State:
     """Coordinates, velocities and accelerations at one time, and on which side of a singular position they are."""
@@ -104,7 +108,7 @@ class Path:
                 continue
             step, halvings = dt / 2, halvings + 1
             if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
-                raise ValueError(self.stuck(until))
+                raise self.stuck(until)
         if self.state.conditioning < PRECISE:
             raise ValueError(self.singular(until, self.state.q))
         return self.state
@@ -116,18 +120,18 @@ class Path:
             f"{MOST} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
         )
 
-    def stuck(self, until: float) -> str:
-        """The sentence for a motion that cannot go on."""
+    def stuck(self, until: float) -> ValueError:
+        """What to raise for a motion that cannot go on."""
         now = self.state
         for ahead in (now.t + 1e-3 * (until - now.t), until):
             _, opened = close(self.system, now.q, ahead, self.held(ahead), iterations=12)
             if opened:
                 text = ", ".join(f"{row} by {gap:.3g}" for row, gap in [*opened.items()][:3])
-                return (
+                return Unassembled(
                     f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
                     f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
                 )
-        return self.singular(now.t, now.q)
+        return ValueError(self.singular(now.t, now.q))
 
     def singular(self, t: float, q: np.ndarray) -> str:
         """The sentence for a position in which the drives do not determine the motion."""
