@@ -2,6 +2,7 @@
 
 A contact is closed or open for a whole step.  A step in which an open gap closes, or a closed one opens, is taken
 again with the length at which that happens; there the contact changes, with its approach speed kept for the law.
+Steps of fixed length cannot: theirs changes at the end of the step, and a gap that closes inside pushes from there.
 A contact that is deep at once, at the end of its first step, ends the run: the step was too long for it.
 """
 
@@ -66,8 +67,9 @@ def law_states(mechanism: Mechanism, labels: Sequence[str]) -> dict[str, float]:
 class Compliance:
     """The compliant contacts of a mechanism as text."""
 
-    def __init__(self, equations: Equations, labels: Sequence[str]) -> None:
+    def __init__(self, equations: Equations, labels: Sequence[str], fixed: bool = False) -> None:
         self.equations, self.names, self.labels = equations, equations.coordinates, list(labels)
+        self.fixed = fixed
         self.laws = laws(equations.mechanism)
         self.rates = list(law_states(equations.mechanism, labels))
 
@@ -83,6 +85,10 @@ class Compliance:
         for i, c in enumerate(contacts(pose, Compliant)):
             shut, approach = closed[2 * i] > 0.5, closed[2 * i + 1]
             opening = dot([c.normal.get(name, 0) for name in self.names], v)
+            if self.fixed:
+                inside = ~shut & (c.gap < 0) & (opening < 0)
+                approach = where(inside, maximum(-opening, SLOWEST), approach)
+                shut = shut | inside
             slip = dot([(c.tangential or {}).get(name, 0) for name in self.names], v)
             chosen = self.laws[c.joint]
             given = self.numbers(c.joint, "normal")
@@ -155,8 +161,9 @@ class Compliance:
         tries.value = where(crossed, tries.value + 1.0, 0.0)
         return share, crossed
 
-    def changed(self, parts: Any, new: dict[str, Any], found: Any, fixed: bool) -> dict[str, Any]:
+    def changed(self, parts: Any, new: dict[str, Any], found: Any) -> dict[str, Any]:
         """The state at the end of a step with contacts begun or ended there, and the forces that then act."""
+        fixed = self.fixed
         flipped: Any = False
         after = dict(new)
         deep = memory("contact.deep", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.text import emit, subroutine
+from ..engine.text import branch, emit, subroutine
 from ..engine.values import sqrt
 from ..model.clearances import Following
 from ..model.mechanism import owner
@@ -22,6 +22,7 @@ from .pins import Pins
 WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
+CLOSED = 1e-15  # m or rad: what is open by less needs no second look
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
@@ -146,12 +147,23 @@ class Parts:
 
     def project(self, t: Any, y: list[Any]) -> tuple[list[Any], Any]:
         """The vector y moved onto the constraints by least change in the mass metric, and what is left open."""
-        n, rest = self.n, y[2 * self.n :]
-        for _ in range(2):
-            change = self.closing(t, *y[: 2 * n])
-            y = [*(x + d for x, d in zip(y[:n], change[:n], strict=True)), *y[n : 2 * n]]
-        change = self.closing(t, *y)
-        return [*y[:n], *(x + d for x, d in zip(y[n:], change[n : 2 * n], strict=True)), *rest], change[-1]
+        n, both, rest = self.n, y[: 2 * self.n], y[2 * self.n :]
+        first = self.closing(t, *both)
+
+        def moved(change: Sequence[Any]) -> list[Any]:
+            return [x + d for x, d in zip(both[:n], change[:n], strict=True)]
+
+        def again() -> list[Any]:
+            second = self.closing(t, *moved(first), *both[n:])
+            ahead = [x + d for x, d in zip(moved(first), second[:n], strict=True)]
+            third = self.closing(t, *ahead, *both[n:])
+            return [*ahead, *(x + d for x, d in zip(both[n:], third[n : 2 * n], strict=True)), third[-1]]
+
+        def enough() -> list[Any]:
+            return [*(x + d for x, d in zip(both, first[: 2 * n], strict=True)), first[-1]]
+
+        ends = branch(first[-1] > CLOSED, again, enough)
+        return [*ends[: 2 * n], *rest], ends[-1]
 
     def pushes(self, found: Found) -> dict[str, Any]:
         """The normal force of each joint in permanent contact; below 0 it would have to pull."""

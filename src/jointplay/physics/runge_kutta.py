@@ -1,4 +1,5 @@
-"""Runge-Kutta 5(4) (Dormand and Prince 1980), adaptive or of fixed step, projected on position and velocity."""
+"""Runge-Kutta 5(4) (Dormand and Prince 1980), adaptive or of fixed step, and the classical formula of order 4,
+projected on position and velocity."""
 
 from __future__ import annotations
 
@@ -28,8 +29,10 @@ from .dynamics import Equations
 from .motion import MOMENTA, Parts
 from .permanent import watch
 
-NODES = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
-STAGES: tuple[tuple[float, ...], ...] = (
+# times and weights of the stages by order; the last line makes the step
+NODES: dict[int, tuple[float, ...]] = {4: (0, 1 / 2, 1 / 2, 1, 1), 5: (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)}
+CLASSICAL: tuple[tuple[float, ...], ...] = ((), (1 / 2,), (0, 1 / 2), (0, 0, 1), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
+PAIR: tuple[tuple[float, ...], ...] = (
     (),
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -38,6 +41,7 @@ STAGES: tuple[tuple[float, ...], ...] = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
+STAGES = {4: CLASSICAL, 5: PAIR}
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 SAMPLES = 8  # rows written in one step at most; the segment is held until all are out
 PIVOT = 1e-10
@@ -48,15 +52,16 @@ def stepper(
     make: Callable[[Any], Equations],
     keys: Sequence[str],
     compliance: Callable[[Equations], Compliance],
-    fixed: bool,
+    fixed: int = 0,
     strides: Mapping[str, int] | None = None,
 ) -> Callable[..., dict[str, Any]]:
     """The text of one attempted step, for the equations that `make` builds from the parameters.
 
-    keys: the names of the state (`motion.initial`); fixed: every step has the length `stepper.step` and is taken,
-    else the error estimate decides; strides: steps between samples of the control loop, by name, of which there are
-    none in adaptive steps.
+    keys: the names of the state (`motion.initial`); fixed: if not 0, every step has the length `stepper.step`, is of
+    this order and is taken, else the error estimate of the pair decides; strides: steps between samples of the control
+    loop, by name, of which there are none in adaptive steps.
     """
+    nodes, stages = NODES[fixed or 5], STAGES[fixed or 5]
 
     def step(s: Any, p: Any) -> dict[str, Any]:
         equations = make(p)
@@ -79,9 +84,11 @@ def stepper(
             after = number(taken.value + 1) * h if fixed else s.t + h
             pivot: Any = 1.0
             estimate: Any = 0.0  # of the error of a coordinate
-            for node, weights in zip(NODES[1:], STAGES[1:], strict=True):
+            for node, weights in zip(nodes[1:], stages[1:], strict=True):
                 at = [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(y)]
                 flags = parts.flags(now, ahead=node * h)
+                if fixed and weights is stages[-1]:  # only the error estimate needs the forces at the end
+                    break
                 found = parts.at(s.t + node * h, at, flags)
                 slopes.append(parts.slopes(at, found))
                 powers.append(found.powers)
@@ -98,7 +105,7 @@ def stepper(
                 new = now | {"t": after, "t0": s.t, "h0": h, "h": following} | parts.segment(now)
                 new |= parts.state(ends, found) | parts.pushes(found)
                 for i, name in enumerate(parts.integrals):
-                    new[name] = now[name] + h * dot(STAGES[-1], [k[i] for k in powers[: len(STAGES[-1])]])
+                    new[name] = now[name] + h * dot(stages[-1], [k[i] for k in powers[: len(stages[-1])]])
 
                 def accept() -> list[Any]:
                     taken.value = taken.value + 1
@@ -116,7 +123,7 @@ def stepper(
                     )  # the last step may go beyond: its samples count, not its end
                     branch(end, lambda: parts.record(there, at_end, reached["t"], h, energy, momenta), lambda: None)
                     if parts.compliance.labels:
-                        reached = parts.compliance.changed(parts, reached, there, fixed)
+                        reached = parts.compliance.changed(parts, reached, there)
                     if parts.loop and fixed:
                         y, n = parts.vector(reached), parts.n
                         parts.loop.measure(taken.value, h, reached["t"], y[:n], y[n : 2 * n], strides or {})

@@ -62,7 +62,7 @@ class SmoothJourney(Journey):
                  for gap, rate in zip(here.gaps, here.openings, strict=True)]  # fmt: skip
         self.labels = system.contacts
         laws = law_states(mechanism, self.labels)
-        fixed = isinstance(stepper, FixedRungeKutta)
+        fixed = stepper.order if isinstance(stepper, FixedRungeKutta) else 0
         strides, model = {}, []
         if self.pilot:
             strides = self.pilot.strides(stepper.step if isinstance(stepper, FixedRungeKutta) else None)
@@ -84,7 +84,11 @@ class SmoothJourney(Journey):
         state = initial(system.coordinates, (q, v, a), h, power, self.pushes, begin, laws, model)
         labels = self.labels
         program = runge_kutta.stepper(
-            system.equations(self.freedom.redundant), list(state), lambda text: Compliance(text, labels), fixed, strides
+            system.equations(self.freedom.redundant),
+            list(state),
+            lambda text: Compliance(text, labels, bool(fixed)),
+            fixed,
+            strides,
         )
         given = system.parameters | {f"stepper.{name}": float(x) for name, x in numbers.items()}
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
