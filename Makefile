@@ -36,7 +36,7 @@ else
 	$(BIN)/python validation/report.py && exit $$status
 endif
 
-bench: $(VENV)/.installed-test
+bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py
 
 clean:

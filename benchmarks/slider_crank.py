@@ -1,4 +1,4 @@
-"""The numbers of the slider-crank that jointplay and Exudyn compute: SI units, free from 5000 rpm, loose at the slider."""
+"""The numbers of the slider-crank that jointplay and Exudyn compute, in SI units."""
 
 from math import tau
 from typing import NamedTuple

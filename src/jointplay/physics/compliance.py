@@ -8,7 +8,8 @@ A contact that is deep at once, at the end of its first step, ends the run: the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,18 +91,27 @@ class Compliance:
                 approach = where(inside, maximum(-opening, SLOWEST), approach)
                 shut = shut | inside
             slip = dot([(c.tangential or {}).get(name, 0) for name in self.names], v)
-            chosen = self.laws[c.joint]
-            given = self.numbers(c.joint, "normal")
-            force, _, _ = chosen["normal"](where(c.gap < 0, -c.gap, 0.0), -opening, approach, **given)
-            normal, tangential, rates = where(shut, force, 0.0), 0.0, []
-            if "friction" in chosen and c.tangential is not None:
-                own = {name: states.pop(0) for name in chosen["friction"].rates}
-                rough = self.numbers(c.joint, "friction") | own
-                tangential, moved, _ = chosen["friction"](slip, normal, **rough)
-                tangential = where(shut, tangential, 0.0)
-                rates = [where(shut, moved[name], 0.0) for name in own]
+            rough = self.laws[c.joint].get("friction") if c.tangential is not None else None
+            own = {name: states.pop(0) for name in rough.rates} if rough else {}
+
+            # a law costs more than a branch, and most contacts are open
+            pressed = functools.partial(self.pressed, c, opening, slip, approach, rough, own)
+            idle: Callable[[], list[Any]] = functools.partial(list, [0.0] * (2 + len(own)))
+            normal, tangential, *rates = branch(shut, pressed, idle)
             result.append(Touch(c, c.gap, opening, slip, normal, tangential, rates))
         return result
+
+    def pressed(
+        self, c: Contact, opening: Any, slip: Any, approach: Any, rough: Law | None, own: dict[str, Any]
+    ) -> list[Any]:
+        """Normal and tangential force of a closed contact, and the rates of its friction law's own states."""
+        depth = where(c.gap < 0, -c.gap, 0.0)
+        given = self.numbers(c.joint, "normal")
+        force, _, _ = self.laws[c.joint]["normal"](depth, -opening, approach, **given)
+        if rough is None:
+            return [force, 0.0]
+        drag, moved, _ = rough(slip, force, **self.numbers(c.joint, "friction"), **own)
+        return [force, drag, *(moved[name] for name in own)]
 
     def forces(self, touches: Sequence[Touch]) -> list[Any]:
         """Their generalised forces; both bodies are pushed at one place."""

@@ -44,7 +44,6 @@ class Spread:
         for i, share in enumerate(soft):
             matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
         self.factor = Factor(matrix) if B else None
-        self.pivot: Any = self.factor.pivot if self.factor else 1.0  # smallest relative one
 
     def weak(self, limit: float) -> Any:
         """Where some relative pivot is below the limit: the rows depend on each other."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..engine.text import branch, emit, subroutine
-from ..engine.values import sqrt
+from ..engine.values import sqrt, where
 from ..model.clearances import Following
 from ..model.mechanism import owner
 from ..numerics.choice import maximum
@@ -22,6 +22,7 @@ from .pins import Pins
 WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
+PIVOT = 1e-10  # relative pivots below this: rows depend on each other
 CLOSED = 1e-15  # m or rad: what is open by less needs no second look
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
@@ -31,7 +32,7 @@ class Found(NamedTuple):
 
     accelerations: list[Any]
     rates: list[Any]  # of the states of laws
-    pivot: Any
+    weak: Any  # 1 where rows depend on each other, else 0
     left: Any  # what the friction of pins leaves open (N m)
     powers: list[Any]  # of applied forces and drives (W), then of normal and friction forces of contacts
     multipliers: list[Any]
@@ -110,7 +111,8 @@ class Parts:
             slopes += said.slopes
             ends = [*said.torques, *(said.watched[n] for n in self.loop.watched), *said.place, *said.speed]
             ends += [said.left, said.jump, flag(said.weak)]
-        return [*a, *slopes, spread.pivot, left, *powers, *multipliers, *reactions, *each, *ends]
+        weak = where(spread.weak(PIVOT), 1.0, 0.0)
+        return [*a, *slopes, weak, left, *powers, *multipliers, *reactions, *each, *ends]
 
     def at(self, t: Any, y: Sequence[Any], flags: Sequence[Any]) -> Found:
         """The equations of motion at time t and a vector of the state, with contacts closed as flagged."""
@@ -119,16 +121,16 @@ class Parts:
         def take(count: int) -> list[Any]:
             return [next(numbers) for _ in range(count)]
 
-        a, z, [pivot, left], powers = take(self.n), take(len(self.states)), take(2), take(len(self.integrals))
+        a, z, [weak, left], powers = take(self.n), take(len(self.states)), take(2), take(len(self.integrals))
         multipliers, reactions = take(len(self.rows)), take(3 * len(self.joints))
         touches = [take(len(PER_CONTACT)) for _ in self.compliance.labels]
         said = self.held
         if self.loop and said is None:
             torques, watched = take(len(self.loop.control.actuators)), take(len(self.loop.watched))
-            place, speed, [open_, jump, weak] = take(len(self.loop.guesses)), take(len(self.loop.guesses)), take(3)
+            place, speed, [open_, jump, lost] = take(len(self.loop.guesses)), take(len(self.loop.guesses)), take(3)
             named = dict(zip(self.loop.watched, watched, strict=True))
-            said = Command(torques, [], [], named, place, speed, open_, jump, weak > 0.5)
-        return Found(a, z, pivot, left, powers, multipliers, reactions, touches, said)
+            said = Command(torques, [], [], named, place, speed, open_, jump, lost > 0.5)
+        return Found(a, z, weak, left, powers, multipliers, reactions, touches, said)
 
     def slopes(self, y: Sequence[Any], found: Found) -> list[Any]:
         """The time derivative of the vector."""

@@ -44,7 +44,6 @@ PAIR: tuple[tuple[float, ...], ...] = (
 STAGES = {4: CLASSICAL, 5: PAIR}
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 SAMPLES = 8  # rows written in one step at most; the segment is held until all are out
-PIVOT = 1e-10
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 
 
@@ -82,7 +81,7 @@ def stepper(
             powers = [[now[f"{name}.rate"] for name in parts.integrals]]
             h = p["stepper.step"] if fixed else s.h
             after = number(taken.value + 1) * h if fixed else s.t + h
-            pivot: Any = 1.0
+            weak: Any = 0.0
             estimate: Any = 0.0  # of the error of a coordinate
             for node, weights in zip(nodes[1:], stages[1:], strict=True):
                 at = [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(y)]
@@ -92,8 +91,8 @@ def stepper(
                 found = parts.at(s.t + node * h, at, flags)
                 slopes.append(parts.slopes(at, found))
                 powers.append(found.powers)
-                pivot = where(found.pivot < pivot, found.pivot, pivot)
-            stop(pivot < PIVOT, SINGULAR_PIVOT)
+                weak = weak + found.weak
+            stop(weak > 0.5, SINGULAR_PIVOT)
             if parts.pins.rough:
                 stop(found.left > OPEN, SOLVER_FAILED)
             if parts.loop and found.said:
