@@ -23,7 +23,7 @@ WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
-CLOSED = 1e-15  # m or rad: what is open by less needs no second look
+CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
@@ -140,12 +140,17 @@ class Parts:
         q, v = list(y[: self.n]), list(y[self.n :])
         rows = self.equations.rows(q, v, t)
         lacking = [w - dot(row, v) for w, row in zip(rows.speed, rows.B, strict=True)]
-        spread = self.equations.spread(rows)
-        (shift, _), (kick, _) = spread([-x for x in rows.residual]), spread(lacking)
         gap: Any = 0.0
-        for x in rows.residual:
-            gap = maximum(gap, abs(x))
-        return [*shift, *kick, gap]
+        lag: Any = 0.0
+        for x, w in zip(rows.residual, lacking, strict=True):
+            gap, lag = maximum(gap, abs(x)), maximum(lag, abs(w))
+
+        def least() -> list[Any]:
+            spread = self.equations.spread(rows)
+            (shift, _), (kick, _) = spread([-x for x in rows.residual]), spread(lacking)
+            return [*shift, *kick]
+
+        return [*branch((gap > CLOSED) | (lag > STILL), least, lambda: [0.0] * (2 * self.n)), gap]
 
     def project(self, t: Any, y: list[Any]) -> tuple[list[Any], Any]:
         """The vector y moved onto the constraints by least change in the mass metric, and what is left open."""
