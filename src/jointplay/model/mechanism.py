@@ -154,7 +154,11 @@ class Mechanism(Part):
     def isolated(self) -> bool:
         """Whether nothing outside acts on the bodies, so that their momentum stays; gears lack their bearing forces."""
         parts = (*self.joints.values(), *self.forces.values())
-        if any(self.gravity) or any(isinstance(part, Force | Torque | Gear) for part in parts):
+        if (
+            self.control is not None
+            or any(self.gravity)
+            or any(isinstance(part, Force | Torque | Gear) for part in parts)
+        ):
             return False
         held = any(owner(end) == "ground" for part in parts for end in getattr(part, "between", ()))
         return not held and all(drive.of in self.joints for drive in self.drives.values())
