@@ -94,18 +94,6 @@ def test_the_error_at_a_tolerance_is_measured(loose, coarse):
     assert {"J2.peak_force", "J2.peak_normal", "J2.impacts"} <= moved.keys()
 
 
-def test_errors_of_the_steps_add_up_to_more_than_the_error_of_a_smooth_run():
-    arm = library.pendulum()
-    true = simulate(arm, 5.0, RungeKutta(1e-13, 1e-14), start={"bar1.rate": 1.0})
-    sums = []
-    for rtol in (1e-5, 1e-7):
-        run = simulate(arm, 5.0, RungeKutta(rtol, rtol, max_step=1.0), start={"bar1.rate": 1.0})
-        sums.append(audit(run)["errors of the steps, summed (m or rad)"])
-        assert float(np.abs(run["angle"] - true["angle"]).max()) < sums[-1] < 1e4 * rtol
-    assert sums[1] < 0.1 * sums[0]
-    assert not [key for key in audit(simulate(arm, 0.1, FixedRungeKutta(1e-3))) if "summed" in key]
-
-
 # -- peaks over all steps
 def test_peaks_are_those_of_all_steps(loose):
     """Two samples know as much of the peaks as ten thousand."""

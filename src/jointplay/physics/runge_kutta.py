@@ -22,7 +22,7 @@ from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.linalg import dot
-from ..numerics.signals import peak, total
+from ..numerics.signals import peak
 from .compliance import Compliance
 from .control import Command
 from .dynamics import Equations
@@ -82,7 +82,6 @@ def stepper(
             h = p["stepper.step"] if fixed else s.h
             after = number(taken.value + 1) * h if fixed else s.t + h
             weak: Any = 0.0
-            estimate: Any = 0.0  # of the error of a coordinate
             for node, weights in zip(nodes[1:], stages[1:], strict=True):
                 at = [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(y)]
                 flags = parts.flags(now, ahead=node * h)
@@ -109,8 +108,6 @@ def stepper(
                 def accept() -> list[Any]:
                     taken.value = taken.value + 1
                     peak("drift", drift, after)
-                    if not fixed:
-                        total("error", estimate)
                     reached, at_end, there = new, ends, found
                     if parts.following:
                         reached = watch(parts, now, new)
@@ -138,9 +135,7 @@ def stepper(
             error: Any = 0.0
             for i, x in enumerate(y):
                 scale = p["stepper.atol"] + p["stepper.rtol"] * maximum(abs(x), abs(at[i]))
-                off = abs(h * dot(ERROR, [k[i] for k in slopes]))
-                error = maximum(error, off / scale)
-                estimate = maximum(estimate, off) if i < parts.n else estimate
+                error = maximum(error, abs(h * dot(ERROR, [k[i] for k in slopes])) / scale)
             error = shared_max(error)
             factor = minimum(maximum(0.9 * pow(maximum(error, 1e-10), -0.2), 0.2), 5.0)
             following = minimum(h * factor, p["stepper.max_step"])

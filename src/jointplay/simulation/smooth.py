@@ -202,8 +202,6 @@ class SmoothJourney(Journey):
         if self.isolated:
             found["momentum drift (kg*m/s)"] = max(0.0, self.number("momentum"))
             found["angular momentum drift (N*m*s)"] = max(0.0, self.number("momentum.angle"))
-        if isinstance(self.stepper, RungeKutta):
-            found["errors of the steps, summed (m or rad)"] = self.number("error")
         return found | {"conditioning at the start": self.freedom.conditioning}
 
     def extras(self) -> dict[str, Any]:
