@@ -114,7 +114,7 @@ def test_a_file_goes_before_the_library(here: Path):
 def test_run_with_fixed_steps(capsys):
     assert main(["run", "swing.yaml", *SHORT, "--step", "1 ms"]) == 0
     shown = table(capsys.readouterr().out)
-    assert shown["stepper"] == "FixedRungeKutta(step=0.001)" and shown["simulated"] == "0.5 s in 500 steps"
+    assert shown["stepper"] == "FixedRungeKutta(step=0.001, order=5)" and shown["simulated"] == "0.5 s in 500 steps"
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
