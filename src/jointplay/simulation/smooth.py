@@ -150,10 +150,10 @@ class SmoothJourney(Journey):
     def outcome(self) -> Outcome:
         """How the run ended; where numbers overflow in a contact, which step would be short enough."""
         found = super().outcome()
-        begun = [self.number(f"{label}.since") for label in self.labels]
-        if found.kind != "non-finite" or not any(begun) or isinstance(self.stepper, RungeKutta):
+        if found.kind != "non-finite" or not self.labels or isinstance(self.stepper, RungeKutta):
             return found
-        label, remedy = self.shorter(int(np.argmax(begun)))
+        gaps = self.system.evaluate([self.number(f"{name}.x0") for name in self.system.coordinates]).gaps
+        label, remedy = self.shorter(int(np.argmin(gaps)))
         text = f"{found.text}; the step of {self.stepper.step:g} s may be too long for contact {label!r}: {remedy}"
         return Outcome(found.kind, text, found.time)
 
@@ -175,10 +175,12 @@ class SmoothJourney(Journey):
         """A contact, and the step that resolves it: of its depth and, by an impact of one mass, of its duration."""
         label = self.labels[contact]
         joint = self.loose[label.partition(".")[0]]
-        approach = self.number(f"{label}.approach")
+        q, v = ([self.number(f"{name}.{part}") for name in self.system.coordinates] for part in ("x0", "v0"))
+        t = self.number("t0")  # where the last step began
+        here = self.system.evaluate(q, v, t)
+        closed = self.number(f"{label}.closed") > 0.5
+        approach = self.number(f"{label}.approach") if closed else max(-float(here.openings[contact]), SLOWEST)
         steps = [0.5 * DEEPEST * play(joint) / approach]
-        q, t = [self.number(f"{name}.x0") for name in self.system.coordinates], self.number("t0")
-        here = self.system.evaluate(q, t=t)
         normal = np.array([self.system.evaluate(q, rates, t).openings[contact] for rates in np.eye(len(q))])
         weight = np.linalg.solve(here.M, np.column_stack([normal, here.B.T]))
         part = np.linalg.lstsq(here.B @ weight[:, 1:], here.B @ weight[:, 0], rcond=None)[0]
