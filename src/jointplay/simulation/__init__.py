@@ -117,7 +117,7 @@ def plan(system: System, stepper: Stepper | None, until: float, every: float, re
         raise ValueError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
     mechanism = system.mechanism
     if mechanism.drives and (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
-        statics.refuse_drives(mechanism, until)
+        statics.refuse_drives(system, until)
     rigid = bool(mechanism.loose(Rigid) or mechanism.stopped())
     chosen = stepper or (MoreauJean() if rigid else RungeKutta())
     if isinstance(chosen, MoreauJean):

@@ -87,7 +87,7 @@ def check(model: Mechanism | System) -> Check:
     mechanism = system.mechanism
     q, v = start(system)
     found = freedom(system, q)
-    around = followed(system.given)
+    around = followed(system)
     warnings = (
         *_position(system, q, found),
         *_driven(mechanism, around),

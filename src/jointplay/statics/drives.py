@@ -13,10 +13,10 @@ from ..model.joints import Prismatic
 from ..model.mechanism import Mechanism, owner
 from ..model.motions import Constant, ConstantSpeed, Sine
 from ..model.parts import ModelError, Problem
-from ..system import System
+from ..system import System, as_system
 from .assembly import assemble, freedom
 from .cycle import Path, State, Unassembled
-from .starting import twin
+from .starting import closed
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows
 FARTHEST = 200.0  # rad or sizes of the mechanism per follow: half a second of computing
@@ -70,14 +70,16 @@ class Followed:
         return f"{known}; it assembles throughout{'' if whole else f' the first {self.until:.6g} s'}"
 
 
-def followed(mechanism: Mechanism, until: float | None = None) -> Followed | None:
+def followed(model: Mechanism | System, until: float | None = None) -> Followed | None:
     """Follows the drives with all joints closed, over their period or until a time (s) before; None if they leave a
     degree of freedom, or nothing moves."""
+    given = as_system(model)
+    mechanism = given.mechanism
     if all(drive.kind != "rate" and isinstance(drive.motion, Constant) for drive in mechanism.drives.values()):
         return None
     again = period(mechanism)
     reach = min(again or LONGEST, until or math.inf)
-    system = System(twin(mechanism), reach)
+    system = closed(given).until(reach)
     try:
         if freedom(system, assemble(system)).degrees:
             return None
@@ -92,9 +94,9 @@ def followed(mechanism: Mechanism, until: float | None = None) -> Followed | Non
     return Followed(reach, again, states, None)
 
 
-def refuse_drives(mechanism: Mechanism, until: float) -> None:
+def refuse_drives(system: System, until: float) -> None:
     """Raises where drives would open joints that must stay closed, within a period or until a time (s)."""
-    found = followed(mechanism, until)
+    found = followed(system, until)
     if found is not None and isinstance(found.problem, Unassembled):
         raise ModelError(Problem(("drives",), f"{found.problem}. Nothing was integrated"))
 
