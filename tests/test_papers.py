@@ -154,6 +154,25 @@ def test_cases_of_the_spacecraft_are_peaks_and_histories(bai2026):
     assert top.forces["J3"] == pytest.approx(bai2026.reactions("A", "J3"), rel=1e-3)
 
 
+def test_histories_are_those_of_the_figures(bai2026, monkeypatch, tmp_path):
+    from xarray import load_dataset
+
+    from jointplay.cli import main
+
+    name, curves = next(bai2026.histories("A"))
+    assert name == "bai2026_A_case_1" and curves["error_angle"].attrs["units"] == "deg"
+    assert float(abs(curves["error_angle"].sel(body="arm2")).max()) == pytest.approx(0.2603, abs=6e-5)
+    assert list(curves["joint"].values) == ["J2"] and curves["base_x"].dims == ("time",)
+    assert float(abs(curves["ideal_force_x"]).max()) == pytest.approx(bai2026.reactions("A", "J2")[0], rel=1e-3)
+    monkeypatch.setattr(bai2026, "records", lambda: bai2026.reference_ideal())
+    monkeypatch.setattr(bai2026, "histories", lambda: [(name, curves)])
+    assert main(["reproduce", "bai2026", "--histories", str(tmp_path)]) == 0
+    assert load_dataset(tmp_path / f"{name}.nc", engine="h5netcdf").identical(curves)
+    assert main(["reproduce", "bai2026", "--histories", str(tmp_path / "none")]) == 2
+    with pytest.raises(ValueError, match="study 'grigore' has no histories"):
+        list(STUDIES["grigore"].histories())
+
+
 def test_the_library_knows_sets_and_cases():
     assert library.spacecraft_2026("C").value("arm3.mass") == 1.1046 == library.spacecraft_2026("C").value("arm1.mass")
     assert library.spacecraft_2026("B").forces["motor4"].torque(3.0) == 0.03453

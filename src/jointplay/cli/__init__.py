@@ -140,6 +140,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
+    reproduce.add_argument(
+        "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
+    )
 
     report = add("report", "write a run as one HTML page in which the mechanism moves")
     report.add_argument("run", metavar="RUN.nc", help="result of jointplay run")

@@ -69,7 +69,9 @@ def reproduce(arguments: argparse.Namespace) -> None:
 
     if arguments.study not in papers.STUDIES:
         raise ValueError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
-    study = papers.STUDIES[arguments.study]
+    study, folder = papers.STUDIES[arguments.study], arguments.histories
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"--histories: no such directory {folder!r}; create it first")
     options: dict[str, object] = {}
     if arguments.table is not None:
         tables = [str(n) for n in study.tables]
@@ -83,6 +85,11 @@ def reproduce(arguments: argparse.Namespace) -> None:
         records = list(study.records(**options))
         listed = [record.as_dict() for record in records]
         print(json.dumps(listed, indent=2, allow_nan=False) if arguments.json else papers.table(records))
+        if folder is not None:
+            from jointplay import results
+
+            for name, curves in study.histories():
+                results.save(curves, Path(folder) / f"{name}.nc")
 
 
 def _told(done: int, total: int) -> None:

@@ -51,6 +51,13 @@ class Study:
         """The study's comparisons, one after the other as they are computed."""
         yield from import_module(f"{__name__}.{self.module or self.name}").records(**options)
 
+    def histories(self) -> Iterator[tuple[str, Any]]:
+        """Names and Datasets of the study's curves over time, those of the paper's figures."""
+        module = import_module(f"{__name__}.{self.module or self.name}")
+        if not hasattr(module, "histories"):
+            raise ValueError(f"study {self.name!r} has no histories; leave --histories out")
+        yield from module.histories()
+
     def __call__(self, **options: Any) -> Iterator[dict[str, Any]]:
         """The same as plain data."""
         return (record.as_dict() for record in self.records(**options))

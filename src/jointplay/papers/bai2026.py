@@ -421,6 +421,22 @@ def claims(sets: Sequence[str]) -> Iterator[Record]:
     yield record("contradictions", {}, "unit of the angle errors of cases 4, 5", "", "deg/s", "deg", "deg", said)
 
 
+def histories(sets: str = "ABCD") -> Iterator[tuple[str, Dataset]]:
+    """Per set and case the curves of Figs. 5 to 30: errors (deg, s), forces (N) of loose joints and ideal ones, base."""
+    for data in sets:
+        near = ideal(data).isel(time=slice(None, None, round(1e5 / KEPT)))
+        for case, (loose, _) in library.SPACECRAFT_2026_CASES.items():
+            if case:
+                run, off = motion(data, case), errors(data, case)
+                found = {f"error_{name}": off[name] for name in SIGNALS}
+                for part in ("force_x", "force_y"):
+                    found[part] = run[part].sel(joint=list(loose))
+                    found[f"ideal_{part}"] = near[part].sel(joint=list(loose))
+                found |= {f"base_{name}": run[name].sel(body="base", drop=True) for name in ("x", "y", "angle")}
+                title = f"dual manipulator on a spacecraft, assumed set {data}, case {case}, beside ideal joints"
+                yield f"bai2026_{data}_case_{case}", off.assign(found).drop_vars(SIGNALS).assign_attrs(title=title)
+
+
 def records(sets: str = "ABCD") -> Iterator[Record]:
     """All comparisons; sets: the assumed sets for which the five cases run."""
     yield from reference_ideal()

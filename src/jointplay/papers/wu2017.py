@@ -278,6 +278,7 @@ def speeds() -> Iterator[Record]:
             ("largest difference of the velocity of G", "mm/s", found.fastest),
             ("largest depth at a corner", "um", 1e6 * found.depth),
             ("largest normal force at a corner", "N", found.corner),
+            ("largest sum of the normal forces", "N", found.total),
             ("share of time in free flight", "%", 100 * found.free),
         ):
             yield record("speed", at, quantity, unit, None, None, computed, verdict(computed, note=found.outcome))
@@ -348,6 +349,19 @@ def contradictions() -> Iterator[Record]:
     missing = f"AC (150 mm), the bar's radius ({1e3 * radius:g} mm), v_s and v_d (0.1, 1 m/s), M10 ({MOTOR:g} N m)"
     said = f"not computable because the paper does not give {missing}; assumed"
     yield record("contradictions", {}, "values of Figs. 3, 4, 10", "", None, None, None, said)
+
+
+def histories() -> Iterator[tuple[str, Dataset]]:
+    """The deviation of G (mm) over time, for the clearances of the reference and at the variable speeds."""
+    from xarray import Dataset
+
+    runs = {f"wu2017_c_{c:.2f}_mm": constant(c) for c in ROWS} | {"wu2017_equation_7_c_0.50_mm": varied(0.5)}
+    for name, found in runs.items():
+        said = {"units": "mm", "long_name": "deviation of G across the ideal bar"}
+        yield (
+            name,
+            Dataset({"deviation": ("time", found.deviation, said)}, {"time": ("time", found.time, {"units": "s"})}),
+        )
 
 
 def records() -> Iterator[Record]:
