@@ -422,7 +422,7 @@ def claims(sets: Sequence[str]) -> Iterator[Record]:
 
 
 def histories(sets: str = "ABCD") -> Iterator[tuple[str, Dataset]]:
-    """Per set and case the curves of Figs. 5 to 30: errors (deg, s), forces (N) of loose joints and ideal ones, base."""
+    """Per set and case the curves of Figs. 5 to 30: errors (deg, s), forces (N) of loose and ideal joints, base."""
     for data in sets:
         near = ideal(data).isel(time=slice(None, None, round(1e5 / KEPT)))
         for case, (loose, _) in library.SPACECRAFT_2026_CASES.items():
