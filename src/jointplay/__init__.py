@@ -5,7 +5,7 @@ motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria
 run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
-control     control (controllers, sensors, actuators)
+control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
 
@@ -21,7 +21,7 @@ _ROOMS = {
     "jointplay.model": "control library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
     "constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
-    "jointplay.statics": "check kinematics inverse_dynamics equilibria",
+    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
     "jointplay.comparison": "compare",
     "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
 }

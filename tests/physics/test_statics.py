@@ -18,7 +18,7 @@ DEGREES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("module", ["assembly", "check", "cycle", "equilibrium"])
+@pytest.mark.parametrize("module", ["assembly", "check", "cycle", "equilibrium", "inverse", "linearisation"])
 def test_the_examples_in_the_texts_are_true(module):
     found = doctest.testmod(importlib.import_module(f"jointplay.statics.{module}"))
     assert found.attempted > 0 and found.failed == 0

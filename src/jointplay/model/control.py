@@ -235,11 +235,20 @@ class Control(Part):
                 yield ("control", "cut", i), f"no joint {joint!r}{suggestion(joint, sorted(joints))}"
 
 
-def _axis(of: Any) -> dict[str, Any]:
+def axis_of(of: Any) -> dict[str, Any]:
+    """The kind of a coordinate and of what it is: "crank" is an angle, "slider.x" a place, a mapping what it says."""
     if not isinstance(of, str):
         return dict(of)
     head, dot, last = of.rpartition(".")
     return {"kind": last, "of": head} if dot and last in ("x", "y") else {"of": of}
+
+
+def _name(axis: Mapping[str, Any], used: Mapping[str, Any]) -> str:
+    kind = axis.get("kind", "angle")
+    name = axis["of"].replace(".", "_") + (f"_{kind}" if kind in ("x", "y") else "")
+    if name in used:
+        raise ModelError(Problem(("control",), f"{name!r} is given twice"))
+    return name
 
 
 def use(
@@ -266,7 +275,7 @@ def use(
     coordinates. sensors: what is measured, if not the coordinates. The rest are fields of `Control`.
     """
     each = [of] if isinstance(of, str | Mapping) else list(of)
-    axes = [_axis(one) for one in each]
+    axes = [axis_of(one) for one in each]
 
     def spread(given: Any, count: int, what: str) -> list[Any]:
         listed = list(given) if isinstance(given, list | tuple) else [given] * count
@@ -274,21 +283,21 @@ def use(
             raise ModelError(Problem(("control", what), f"there are {len(listed)} for {count}; give one for each"))
         return listed
 
-    names = [axis["of"].replace(".", "_") for axis in axes]
     coordinates: dict[str, Any] = {}
-    for name, axis, wanted in zip(names, axes, spread(reference, len(axes), "reference"), strict=True):
-        coordinates[name] = axis if wanted is None else axis | {"reference": wanted}
-    acting = axes if actuators is None else [_axis(one) for one in ([actuators] if isinstance(actuators, str | Mapping)
-                                                                    else actuators)]  # fmt: skip
+    for axis, wanted in zip(axes, spread(reference, len(axes), "reference"), strict=True):
+        coordinates[_name(axis, coordinates)] = axis if wanted is None else axis | {"reference": wanted}
+    acting = axes
+    if actuators is not None:
+        acting = [axis_of(one) for one in ([actuators] if isinstance(actuators, str | Mapping) else actuators)]
     acts: dict[str, Any] = {}
     for axis, most, ahead in zip(acting, spread(limit, len(acting), "limit"),
                                  spread(feedforward, len(acting), "feedforward"), strict=True):  # fmt: skip
         given = {"limit": most, "feedforward": ahead}
-        acts[axis["of"].replace(".", "_")] = axis | {k: x for k, x in given.items() if x is not None}
+        acts[_name(axis, acts)] = axis | {k: x for k, x in given.items() if x is not None}
     seen = {} if sensors is None else sensors
     if not isinstance(seen, Mapping) or "of" in seen:
         listed = [seen] if isinstance(seen, str | Mapping) else list(seen)
-        seen = {f"sensor{i + 1}": _axis(one) for i, one in enumerate(listed)}
+        seen = {f"sensor{i + 1}": axis_of(one) for i, one in enumerate(listed)}
     changes = model.addresses() if hasattr(model, "addresses") else model or {}
     return Control(
         law=law if isinstance(law, Sampled) else {"law": law, **gains},

@@ -5,9 +5,12 @@ from .check import Check, check, doubts, matrix_text
 from .cycle import inverse_dynamics, kinematics
 from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
+from .inverse import references
+from .linearisation import Linear, linearise
 from .starting import closed, start, twin
 
 __all__ = [
-    "Check", "Equilibrium", "Freedom", "assemble", "check", "closed", "doubts", "equilibria", "followed", "freedom",
-    "guess", "inverse_dynamics", "kinematics", "matrix_text", "period", "refuse_drives", "start", "twin",
+    "Check", "Equilibrium", "Freedom", "Linear", "assemble", "check", "closed", "doubts", "equilibria", "followed",
+    "freedom", "guess", "inverse_dynamics", "kinematics", "linearise", "matrix_text", "period", "references",
+    "refuse_drives", "start", "twin",
 ]  # fmt: skip

@@ -47,7 +47,7 @@ class Path:
         q = assemble(system)
         free = freedom(system, q)
         if free.degrees:
-            raise ValueError(undriven(system, q, free.degrees))
+            raise ValueError(drives_wanted(system, q, free.degrees))
         self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
         self.redundant = free.redundant
         self.passages: list[float] = []
@@ -142,14 +142,19 @@ class Path:
         )
 
 
-def undriven(system: System, q: np.ndarray, degrees: int) -> str:
-    """The sentence for degrees of freedom without a drive, with drives that would do."""
+def undriven(system: System, q: np.ndarray) -> list[str]:
+    """Coordinates that together determine what the rows leave open; angles first: they are what is mostly driven."""
     B = system.evaluate(q).B
-    # angles first: they are what is mostly driven
     order = sorted(range(len(q)), key=lambda i: (not system.coordinates[i].endswith("angle"), i))
     lines = np.vstack([B, np.eye(len(q))[order]]) * sizes(system)
     chosen = [system.coordinates[order[i - len(B)]] for i in independent(lines) if i >= len(B)]
-    named = ", ".join(f"the {c.partition('.')[2]} of {owner(c)}" for c in chosen)
+    return [c.removesuffix(".angle") for c in chosen]
+
+
+def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
+    """The sentence for degrees of freedom without a drive, with drives that would do."""
+    parts = [c.partition(".") for c in undriven(system, q)]
+    named = ", ".join(f"the {part or 'angle'} of {body}" for body, _, part in parts)
     many = "degrees of freedom are" if degrees > 1 else "degree of freedom is"
     return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
 

@@ -1,0 +1,161 @@
+"""The linear system that an ideal mechanism is about a point, for the design of controllers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine.program import trace
+from ..model.control import Along, axis_of, use
+from ..model.forces import RateDrive
+from ..model.joints import Revolute
+from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
+from ..physics.linear import linear
+from ..physics.reduced import ideal
+from ..run import Run
+from ..system import System
+from .assembly import freedom, sizes
+from .cycle import undriven
+from .starting import start
+
+STILL = 1e-9  # of the accelerations that loads cause: less is rest
+
+
+@dataclass(frozen=True)
+class Linear:
+    """x' = A (x - x0) + B (u - u0) + r and y = y0 + C (x - x0) + D (u - u0); it unpacks to A, B, C, D.
+
+    `states`, `inputs` and `outputs` label rows and columns; `state`, `input` and `output` are x0, u0 and y0. The input
+    is what holds the mechanism at the point as well as can be; `residual` is r, `text` says if it is no `equilibrium`.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    state: np.ndarray
+    input: np.ndarray
+    output: np.ndarray
+    residual: np.ndarray
+    equilibrium: bool
+    text: str
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.A, self.B, self.C, self.D))
+
+
+def linearise(
+    mechanism: Mechanism | System,
+    at: Mapping[str, float | str] | None = None,
+    inputs: str | Sequence[Any] | None = None,
+    outputs: str | Sequence[Any] | None = None,
+    states: str | Sequence[Any] | None = None,
+) -> Linear:
+    """The ideal mechanism (without play and control) about a point as a linear system, drives held at time 0.
+
+    at: start values in place of the mechanism's ("crank", "crank.rate"). inputs: where torques and forces act, as in
+    `control.use`; those of its control loop unless given. states: as many coordinates as degrees of freedom, whose
+    rates follow them; unless given, the inputs' if they are as many. outputs: coordinates and rates ("slider.x.rate");
+    the states' coordinates unless given.
+
+    >>> from jointplay.model import library
+    >>> arm = linearise(library.pendulum(length=1.0, mass=2.0), at={"bar1": 0.0}, inputs="bar1")
+    >>> arm.input.round(9), arm.B.round(9)[1]  # it holds m g l/2; 1/(m l^2/3)
+    (array([9.81]), array([1.5]))
+    """
+    given = mechanism.given if isinstance(mechanism, System) else mechanism
+    base = ideal(given.with_({f"start.{key}": x for key, x in at.items()}) if at else given)
+    refuse_rough(base)
+    system = System(base)
+    q, v = start(system)
+    free = freedom(system, q)
+    if not free.degrees:
+        raise ModelError(Problem(("drives",), "they leave the mechanism no degree of freedom; leave one out"))
+    acting = listed(inputs)
+    if inputs is None and given.control:
+        acting = [{"kind": x.kind, "of": x.of} for x in given.control.actuators.values()]
+    axes = listed(states) or (acting if len(acting) == free.degrees else undriven(system, q))
+    if len(axes) != free.degrees:
+        raise ModelError(Problem(("states",), f"there are {len(axes)} for {free.degrees} degrees of freedom"))
+    seen = listed(outputs) or axes
+    rated = [isinstance(one, str) and one.endswith(".rate") for one in seen]
+    read = [axis_of(one.removesuffix(".rate") if rate else one) for one, rate in zip(seen, rated, strict=True)]
+    # names are checked as those of a control loop, which needs an actuator
+    loop = use("open_loop", axes, actuators=acting or axes[:1], sensors=read)
+    system = System(base.replace(control=loop))
+    marked = list(zip(loop.sensors.values(), rated, strict=True))
+    numbers = system.parameters
+    for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(loop.actuators))):
+        numbers = numbers | {f"{part}.{i}": float(x) for i, x in enumerate(values)}
+    run = Run(trace(linear(system.equations(free.redundant), marked), {}, numbers), numbers)
+    n, m, k = len(axes), len(acting), len(seen)
+
+    def found(u: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        run.start(0, numbers | {f"input.{i}": float(x) for i, x in enumerate(u)})
+        run.advance(1)
+        row = np.array([column[-1] for column in run.rows("linear").values()])
+        if not np.isfinite(row).all() or row[0] > 1e-9:
+            names = ", ".join(map(label, loop.coordinates.values()))
+            text = f"{names} do not determine the mechanism's motion there; give others, or another point"
+            raise ModelError(Problem(("states",), text))
+        slopes = row[1 + 3 * n + k :].reshape(n + k, -1)[:, : 2 * n + m]
+        return row[1 : 1 + 3 * n], row[1 + 3 * n : 1 + 3 * n + k], slopes
+
+    motion, _, slopes = found([])
+    pulled, push = motion[2 * n :], slopes[:n, 2 * n :]
+    u = np.linalg.lstsq(push, -pulled, rcond=1e-12)[0]
+    motion, output, slopes = found(u)
+    residual = motion[n:]
+    scale = np.abs(pulled).max() + math.hypot(*base.gravity) / sizes(system)[0] + 1.0
+    rest = bool(np.abs(residual).max() <= STILL * scale)
+    names = [label(axis) for axis in loop.coordinates.values()]
+    states_ = (*names, *(f"{name}.rate" for name in names))
+    text = "an equilibrium" if rest else "no equilibrium: " + ", ".join(
+        f"d({name})/dt = {x:.6g}" for name, x in zip(states_, residual, strict=True) if abs(x) > STILL * scale
+    )  # fmt: skip
+    return Linear(
+        A=np.vstack([np.eye(n, 2 * n, n), slopes[:n, : 2 * n]]),
+        B=np.vstack([np.zeros((n, m)), slopes[:n, 2 * n :]]),
+        C=slopes[n:, : 2 * n],
+        D=slopes[n:, 2 * n :],
+        states=states_,
+        inputs=tuple(label(axis) for axis in list(loop.actuators.values())[:m]),
+        outputs=tuple(
+            label(axis) + (".rate" if rate else "") for axis, rate in zip(loop.sensors.values(), rated, strict=True)
+        ),
+        state=motion[: 2 * n],
+        input=u,
+        output=output,
+        residual=residual,
+        equilibrium=rest,
+        text=text,
+    )
+
+
+def label(axis: Along) -> str:
+    """The name of a coordinate: that of a body or joint if it is an angle."""
+    return axis.of if axis.kind == "angle" else f"{axis.of}.{axis.kind}"
+
+
+def listed(given: Any) -> list[Any]:
+    """One or several as a list."""
+    return [] if given is None else [given] if isinstance(given, str | Mapping) else list(given)
+
+
+def refuse_rough(mechanism: Mechanism) -> None:
+    """Refuse what has no linear system."""
+    for name, drive in mechanism.drives.items():
+        if isinstance(drive, RateDrive):
+            raise ModelError(Problem(("drives", name), "a rate drive has no position to hold; drive the angle instead"))
+    for name, joint in mechanism.joints.items():
+        if isinstance(joint, Revolute) and joint.pin_friction:
+            text = "linear systems know no friction of pins; leave it out"
+            raise ModelError(Problem(("joints", name, "pin_friction"), text))
