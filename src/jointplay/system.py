@@ -19,6 +19,7 @@ from .numerics.linalg import dot
 from .physics import dynamics
 from .physics.contacts import contacts
 from .physics.motions import sampled
+from .physics.reduced import known
 from .run import Run
 
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
@@ -92,6 +93,7 @@ class System:
             if (x != 0 or a.endswith(CONTACT) or ".normal." in a or ".friction." in a or a in gains)
             and not a.startswith("start.")
         }
+        used |= {f"control.model.{a}": x for a, x in known(self.mechanism).items() if x != 0}
         return used | self.mechanism.tables()
 
     def equations(self, dropped: Collection[str] = ()) -> Callable[[Any], dynamics.Equations]:

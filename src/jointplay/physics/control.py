@@ -10,7 +10,7 @@ from ..engine.derivatives import derivative
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, memory, stop
 from ..engine.values import floor, is_value, number, sqrt, where
 from ..model.control import Along, Control
-from ..model.parts import Frozen
+from ..model.parts import Frozen, ModelError, Problem
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import cos, log
 from ..numerics.linalg import dot
@@ -22,6 +22,7 @@ from .reduced import Model, Reduced, along, same
 CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 MODEL_OPEN, MODEL_WEAK, MODEL_JUMPED = 101, 102, 103  # details of an end
+NOT_FINITE = 200  # detail of an end: and the number of the actuator
 WEAKEST = 1e-9
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
@@ -82,7 +83,7 @@ def uses_model(control: Control) -> bool:
     """Whether the loop needs the model: by its law, for gravity, or because sensors are elsewhere."""
     sensors = list(control.sensors.values())
     elsewhere = bool(sensors) and not same(sensors, list(control.coordinates.values()))
-    if elsewhere or control.gravity:
+    if control.gravity or (elsewhere and control.computed):
         return True
 
     def names(code: Any) -> bool:
@@ -107,6 +108,11 @@ class Loop:
         self.model = Model(plant, given) if uses_model(given) else None
         self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
         self.digital = bool(given.period or self.memory or any(s.digital for s in given.sensors.values()))
+
+    @property
+    def name(self) -> str:
+        """The name of the law."""
+        return str(self.control.law.law.name if self.control.computed else self.control.law.name)
 
     @property
     def starts(self) -> dict[str, float]:
@@ -173,10 +179,8 @@ class Loop:
             slopes = [x for name in self.law.rates for x in moving[name]]
             remembered = [x for name in self.law.memory for x in keeping[name]]
         if len(torques) != len(self.control.actuators):
-            name = self.law.name if self.law else "sampled"
-            raise ValueError(
-                f"controller {name!r} gives {len(torques)} numbers for {len(self.control.actuators)} actuators"
-            )
+            text = f"controller {self.name!r} gives {len(torques)} numbers for {len(self.control.actuators)} actuators"
+            raise ModelError(Problem(("control", "law"), text))
         if self.control.gravity and reduced is not None:
             torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
@@ -187,8 +191,8 @@ class Loop:
                 torques[i] = minimum(maximum(torques[i], -most), most)
         missing = sorted(set(self.watched) ^ set(view.watched))
         if missing:
-            raise ValueError(f"controller {self.law.name if self.law else ''!r}: {missing[0]!r} must be both declared "
-                             "(@law(watch=[...])) and watched (loop.watch)")  # fmt: skip
+            text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@law(watch=[...])) and watched"
+            raise ModelError(Problem(("control", "law"), f"{text} (loop.watch)"))
         return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
 
     # -- a loop that is computed once a step, or less often
@@ -196,11 +200,16 @@ class Loop:
         """The command of a step that begins at q, v: sampled and held as the sensors and the law say, with their
         memory.  strides: how many steps lie between the samples of a sensor or of the law, by name."""
         acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
+        guesses = [memory(name, 0.0) for name in self.guesses]
         if self.law is None:  # the driver sets the torques
-            return self.command(t, *self.seen(q, v, t), [], [cell.value for cell in acting], [])
+            seen = [[memory(f"control.{n}.measured{end}", 0.0).value for n in self.sensors] for end in ("", ".rate")]
+            told, places = ([cell.value for cell in cells] for cells in (acting, guesses))
+            said = self.command(t, *seen, [], told, places)
+            for cell, x, w in zip(guesses, said.place, said.speed, strict=True):
+                cell.value = x + h * w
+            return said
         states = [memory(name, x) for name, x in self.starts.items()]
         kept = [memory(name, x) for name, x in self.memory.items()]
-        guesses = [memory(name, 0.0) for name in self.guesses]
         watched = {name: memory(f"control.watched.{name}", 0.0) for name in self.watched}
         ends = [memory(f"control.model.{name}", 0.0) for name in ("left", "jump", "weak")]
         values, rates = self.electronics(step, h, *self.seen(q, v, t), strides)
@@ -282,7 +291,10 @@ class Loop:
         branch(late, gather, lambda: None)
 
     def guard(self, said: Command) -> None:
-        """End where the model does not close, has no unique rates, or jumps."""
+        """End where a torque is no number, where the model does not close, has no unique rates, or jumps."""
+        for i, u in enumerate(said.torques):
+            if is_value(u):
+                stop(~(u - u == 0.0), SOLVER_FAILED, NOT_FINITE + i)
         if self.model is not None:
             stop(said.left > CLOSED, SOLVER_FAILED, MODEL_OPEN)
             stop(said.jump > ASTRAY, SOLVER_FAILED, MODEL_JUMPED)

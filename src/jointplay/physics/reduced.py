@@ -54,11 +54,21 @@ def same(a: Sequence[Along], b: Sequence[Along]) -> bool:
     return plain[0] == plain[1]
 
 
+def known(mechanism: Mechanism) -> dict[str, float]:
+    """The numbers that the controller's model has otherwise than the mechanism, and those that follow from them, such as
+    the inertia of a uniform bar from its mass."""
+    if mechanism.control is None or not mechanism.control.model:
+        return {}
+    base = ideal(mechanism)
+    given, own = base.with_(mechanism.control.model).addresses(), base.addresses()
+    return {a: x for a, x in given.items() if a in mechanism.control.model or x != own.get(a)}
+
+
 class Model:
     """The ideal mechanism that a controller knows, as equations with rows for what moves it."""
 
     def __init__(self, plant: Equations, control: Control) -> None:
-        changed = control.model
+        changed = known(plant.mechanism)
 
         def numbers(address: str) -> Any:
             return plant.numbers(f"control.model.{address}" if address in changed else address)

@@ -46,6 +46,8 @@ class RigidJourney(Journey):
         self.notes += statics.doubts(system, self.q, self.v)
         self.here = system.evaluate(self.q, self.v)
         self.open(self.here)
+        if self.pilot:
+            self.notes += self.pilot.notes(self.freedom.degrees, self.q, self.v)
         program = moreau.stepper(
             system.equations(self.freedom.redundant),
             stepper.theta,
@@ -60,7 +62,6 @@ class RigidJourney(Journey):
         given |= {"stepper.steps": self.count, "stepper.every": self.stride}
         self.run = Run(trace(program, dict.fromkeys(state, 0.0), given), given, state)
         if self.pilot:
-            self.notes += self.pilot.notes(self.freedom.degrees, self.q, self.v)
             self.pilot.begin(self.run, self.q, self.v, self.h)
 
     def open(self, here: Equations) -> None:
@@ -146,6 +147,8 @@ class RigidJourney(Journey):
         first |= {f"{label}.gap": x for label, x in zip(self.system.contacts, self.here.gaps, strict=True)}
         for joint, (x, y) in zip(self.system.journals, self.here.places, strict=True):
             first |= {f"{joint}.place.x": x, f"{joint}.place.y": y}
+        if self.pilot:
+            first |= {name: values[0] for name, values in self.run.rows("begin").items() if len(values)}
         return {name: np.append(first.get(name, 0.0), values) for name, values in self.run.rows("samples").items()}
 
     def extras(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..engine.program import trace
 from ..model.control import Sampled, Sensor
 from ..model.forces import RateDrive
 from ..model.parts import ModelError, Problem
-from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, Loop, tour
+from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Loop, tour
 from ..physics.dynamics import Equations
 from ..physics.kinematics import Pose
 from ..physics.reduced import along, ideal
@@ -149,9 +149,8 @@ class Pilot:
                 run[name] = float(x)
         axes = list(self.loop.sensors.values())
         for name, axis, x, rate in zip(self.loop.sensors, axes, *self.measured(q, v, axes), strict=True):
-            late = axis.delay if isinstance(axis, Sensor) else 0.0
             for end, value in (("", x), (".rate", rate)):
-                for cell in (f"control.{name}.measured{end}", *((f"control.{name}.late{end}",) if late else ())):
+                for cell in (f"control.{name}.{what}{end}" for what in ("measured", "sample", "late")):
                     if cell in run.places:
                         slot = run.slots[cell]
                         run[cell] = value if slot.size == 1 else np.full((slot.size, run.lanes), value)
@@ -172,8 +171,8 @@ class Pilot:
             t = time()
             values, rates = (numbers[places].tolist() for places in seen)
             r = [float(motion(t)) for motion in references]
-            little = 1e-5
-            dr = [(float(motion(t + little)) - float(motion(t - little))) / (2 * little) for motion in references]
+            ends = max(t - 1e-5, 0.0), t + 1e-5  # a table begins at 0
+            dr = [(float(motion(ends[1])) - float(motion(ends[0]))) / (ends[1] - ends[0]) for motion in references]
             try:
                 given = self.sampled.function(t, values, rates, r, dr)
                 torques = [float(u) for u in (given if isinstance(given, list | tuple | np.ndarray) else [given])]
@@ -201,14 +200,14 @@ class Pilot:
             MODEL_JUMPED: "jumps to another configuration",
             MODEL_WEAK: "is near a singular position",
         }
-        name = self.control.law.law.name if self.control.computed else ""
+        name = self.loop.name
+        number = detail - NOT_FINITE
+        if run.status[0] == "solver failed" and 0 <= number < len(self.control.actuators):
+            text = f"controller {name!r} gives {list(self.control.actuators)[number]!r} a torque or force that is no number"
+            return "controller failed", f"{text} at t = {time:.6g} s"
         if run.status[0] in ("solver failed", "singular pivot") and detail in texts:
             text = f"controller {name!r}: its model {texts[detail]} at t = {time:.6g} s, for what the sensors see"
             return "controller failed", text
-        if run.status[0] == "non-finite":
-            text = run.explain()
-            if "'control." in text:
-                return "controller failed", f"controller {name!r} is not finite at t = {time:.6g} s: {text}"
         return None
 
     def remarks(self, run: Run) -> list[str]:
