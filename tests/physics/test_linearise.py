@@ -11,6 +11,7 @@ from jointplay.simulation import RungeKutta, simulate
 from jointplay.statics import linearise, start
 from jointplay.statics.linearisation import Linear
 from jointplay.system import System
+from tests.physics.reduction import Reduction, units
 
 G = 9.81
 
@@ -64,37 +65,6 @@ def test_a_spring_and_a_damper_on_a_slide():
     assert found.outputs == ("block.x", "block.x.rate")
 
 
-class Numpy:
-    """y'' = f(y, y', u) by Newton's method, a pseudo-inverse and a saddle-point system, in numpy."""
-
-    def __init__(self, mechanism, rows, push, q):
-        self.system, self.rows, self.push, self.q = System(mechanism), np.array(rows, float), np.array(push, float), q
-
-    def place(self, y):
-        q = self.q.copy()
-        for _ in range(20):
-            here = self.system.evaluate(q)
-            left = np.concatenate([here.residual, self.rows @ q - y])
-            q = q - np.linalg.lstsq(np.vstack([here.B, self.rows]), left, rcond=None)[0]
-        return q
-
-    def __call__(self, x, u):
-        n = len(self.rows)
-        q = self.place(x[:n])
-        B = np.vstack([self.system.evaluate(q).B, self.rows])
-        v = np.linalg.lstsq(B, np.concatenate([np.zeros(len(B) - n), x[n:]]), rcond=None)[0]
-        here = self.system.evaluate(q, v)
-        k = len(here.B)
-        matrix = np.block([[here.M, -here.B.T], [here.B, np.zeros((k, k))]])
-        a = np.linalg.lstsq(matrix, np.concatenate([here.F + self.push.T @ u, here.rhs]), rcond=None)[0]
-        return np.concatenate([x[n:], self.rows @ a[: len(q)]])
-
-
-def unit(mechanism, *names):
-    coordinates = System(mechanism).coordinates
-    return [np.eye(len(coordinates))[coordinates.index(name)] for name in names]
-
-
 SPRUNG = library.slider_crank().replace(
     forces={
         "s": {
@@ -125,8 +95,8 @@ def test_as_finite_differences_of_a_reduction_in_numpy(case):
     mechanism, at, inputs, coordinates = CASES[case]
     found = linearise(mechanism, at, inputs)
     moved = mechanism.with_({f"start.{key}": x for key, x in at.items()})
-    rows = unit(mechanism, *coordinates)
-    other = Numpy(mechanism, rows, rows, start(System(moved))[0])
+    rows = units(mechanism, *coordinates)
+    other = Reduction(mechanism, rows, rows, start(System(moved))[0])
     x, u, n = found.state, found.input, len(found.state)
 
     def slopes(function, at, step=1e-5):

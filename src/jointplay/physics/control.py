@@ -202,9 +202,10 @@ class Loop:
         acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
         guesses = [memory(name, 0.0) for name in self.guesses]
         if self.law is None:  # the driver sets the torques
-            seen = [[memory(f"control.{n}.measured{end}", 0.0).value for n in self.sensors] for end in ("", ".rate")]
+            cells = [f"control.{name}.measured" for name in self.sensors]
+            values, rates = ([memory(f"{cell}{end}", 0.0).value for cell in cells] for end in ("", ".rate"))
             told, places = ([cell.value for cell in cells] for cells in (acting, guesses))
-            said = self.command(t, *seen, [], told, places)
+            said = self.command(t, values, rates, [], told, places)
             for cell, x, w in zip(guesses, said.place, said.speed, strict=True):
                 cell.value = x + h * w
             return said
@@ -290,15 +291,15 @@ class Loop:
 
         branch(late, gather, lambda: None)
 
-    def guard(self, said: Command) -> None:
-        """End where a torque is no number, where the model does not close, has no unique rates, or jumps."""
+    def guard(self, said: Command, when: Any = True) -> None:
+        """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""
+        if self.model is not None:
+            stop(when & (said.left > CLOSED), SOLVER_FAILED, MODEL_OPEN)
+            stop(when & (said.jump > ASTRAY), SOLVER_FAILED, MODEL_JUMPED)
+            stop(when & said.weak, SINGULAR_PIVOT, MODEL_WEAK)
         for i, u in enumerate(said.torques):
             if is_value(u):
-                stop(~(u - u == 0.0), SOLVER_FAILED, NOT_FINITE + i)
-        if self.model is not None:
-            stop(said.left > CLOSED, SOLVER_FAILED, MODEL_OPEN)
-            stop(said.jump > ASTRAY, SOLVER_FAILED, MODEL_JUMPED)
-            stop(said.weak, SINGULAR_PIVOT, MODEL_WEAK)
+                stop(when & ~(u - u == 0.0), SOLVER_FAILED, NOT_FINITE + i)
 
     def stray(self, q: list[Any], said: Command, t: Any) -> None:
         """Note when the mechanism first has another configuration than the model."""

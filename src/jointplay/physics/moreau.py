@@ -415,8 +415,5 @@ class Step:
             columns |= self.loop.columns(self.said, place, self.after) if self.loop else {}
             emit("samples", **columns)
 
-        if self.loop:  # what the controller said at time 0
-            begin = self.loop.columns(self.said, self.q, self.t)
-            branch(self.s.step == 0, lambda: emit("begin", **begin), lambda: None)
         following = self.s.step + 1
         branch(due(following, self.p["stepper.every"]) | (following >= self.p["stepper.steps"]), sample, lambda: None)

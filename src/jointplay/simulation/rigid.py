@@ -147,8 +147,6 @@ class RigidJourney(Journey):
         first |= {f"{label}.gap": x for label, x in zip(self.system.contacts, self.here.gaps, strict=True)}
         for joint, (x, y) in zip(self.system.journals, self.here.places, strict=True):
             first |= {f"{joint}.place.x": x, f"{joint}.place.y": y}
-        if self.pilot:
-            first |= {name: values[0] for name, values in self.run.rows("begin").items() if len(values)}
         return {name: np.append(first.get(name, 0.0), values) for name, values in self.run.rows("samples").items()}
 
     def extras(self) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.program import trace
-from ..model.control import Sampled, Sensor
+from ..model.control import Sampled
 from ..model.forces import RateDrive
-from ..model.parts import ModelError, Problem
+from ..model.parts import ModelError, Path, Problem
 from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Loop, tour
 from ..physics.dynamics import Equations
 from ..physics.kinematics import Pose
@@ -49,16 +49,17 @@ class Pilot:
     # -- before
     def strides(self, h: float | None) -> dict[str, int]:
         """How many steps of length h lie between the samples of the law and of each sensor, and in their delays."""
-        spans = {"law": self.control.period} | {n: s.period for n, s in self.control.sensors.items()}
-        spans |= {f"{n}.delay": s.delay for n, s in self.control.sensors.items()}
+        spans: dict[str, tuple[Path, float | None]] = {"law": (("period",), self.control.period)}
+        for name, sensor in self.control.sensors.items():
+            spans[name] = ("sensors", name, "period"), sensor.period
+            spans[f"{name}.delay"] = ("sensors", name, "delay"), sensor.delay
         found = {}
-        for name, span in spans.items():
+        for name, (path, span) in spans.items():
             if span and h is not None:
                 found[name] = round(span / h)
                 if found[name] < 1 or abs(span / h - found[name]) > WHOLE * found[name]:
-                    text = f"of {span:g} s is no whole number of steps of {h:g} s; change the step or the time"
-                    field = "period" if name == "law" else f"{name} (period or delay)"
-                    raise ModelError(Problem(("control", field), text))
+                    text = f"{span:g} s is no whole number of steps of {h:g} s; change the step or the time"
+                    raise ModelError(Problem(("control", *path), text))
         if h is None and self.loop.digital:
             text = (
                 "samples, delays, noise and memory need steps of one length; use FixedRungeKutta(step) or MoreauJean "
@@ -148,7 +149,7 @@ class Pilot:
             if self.loop.digital or f"{name}.rate" not in run.places:
                 run[name] = float(x)
         axes = list(self.loop.sensors.values())
-        for name, axis, x, rate in zip(self.loop.sensors, axes, *self.measured(q, v, axes), strict=True):
+        for name, x, rate in zip(self.loop.sensors, *self.measured(q, v, axes), strict=True):
             for end, value in (("", x), (".rate", rate)):
                 for cell in (f"control.{name}.{what}{end}" for what in ("measured", "sample", "late")):
                     if cell in run.places:
@@ -203,8 +204,9 @@ class Pilot:
         name = self.loop.name
         number = detail - NOT_FINITE
         if run.status[0] == "solver failed" and 0 <= number < len(self.control.actuators):
-            text = f"controller {name!r} gives {list(self.control.actuators)[number]!r} a torque or force that is no number"
-            return "controller failed", f"{text} at t = {time:.6g} s"
+            at = list(self.control.actuators)[number]
+            text = f"controller {name!r} gives actuator {at!r} something that is no number at t = {time:.6g} s"
+            return "controller failed", text
         if run.status[0] in ("solver failed", "singular pivot") and detail in texts:
             text = f"controller {name!r}: its model {texts[detail]} at t = {time:.6g} s, for what the sensors see"
             return "controller failed", text
@@ -235,7 +237,9 @@ class Pilot:
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
         spent = max(self.number(run, "control.time"), 1e-300)
+        late = columns["time"] >= self.control.settled
         most = [max(0.0, self.number(run, f"control.{n}.torque.most")) for n in acts]
+        most = np.maximum(most, np.abs(found["control"][1])[late].max(axis=0, initial=0.0))
         rms = [math.sqrt(self.number(run, f"control.{n}.torque.square") / spent) for n in acts]
         from_ = f"from {self.control.settled:g} s on, over all steps"
         found["control_max"] = ("actuator", most, said | {"long_name": f"largest torque or force {from_}"})
@@ -246,7 +250,6 @@ class Pilot:
             r, x = over_time(list(axes), "reference"), over_time(list(axes), "value")
             found["reference"] = (("time", "channel"), r, unit | {"long_name": "reference"})
             found["tracking_error"] = (("time", "channel"), x - r, unit | {"long_name": "tracking error"})
-            late = columns["time"] >= self.control.settled
             worst = [max(0.0, self.number(run, f"control.{n}.error.most")) for n in axes]
             sampled = np.abs(x - r)[late].max(axis=0, initial=0.0)
             mean = [math.sqrt(self.number(run, f"control.{n}.error.square") / spent) for n in axes]
