@@ -55,7 +55,7 @@ def same(a: Sequence[Along], b: Sequence[Along]) -> bool:
 
 
 def known(mechanism: Mechanism) -> dict[str, float]:
-    """The numbers that the controller's model has otherwise than the mechanism, and those that follow from them, such as
+    """The numbers that the controller's model has otherwise than the mechanism, and what follows from them, such as
     the inertia of a uniform bar from its mass."""
     if mechanism.control is None or not mechanism.control.model:
         return {}
