@@ -44,11 +44,7 @@ PAIR: tuple[tuple[float, ...], ...] = (
 STAGES = {4: CLASSICAL, 5: PAIR}
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 SAMPLES = 8  # rows written in one step at most; the segment is held until all are out
-<<<<<<< HEAD
-=======
-PIVOT = 1e-10
 HOPELESS = 1e6  # the error of a step that is no number
->>>>>>> 5cd3107 (Controlled runs tested against closed forms, numpy and scipy; a model that does not close on trial ends no run; NaN of a controller is named; uniform bars of a changed model; sampled functions with gravity; first samples)
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 
 
