@@ -1,6 +1,6 @@
 """The slider-crank of compliant.py in Exudyn (pip install exudyn), a peer to compare with.
 
-`python exudyn_slider_crank.py STEPS TIMES` takes steps of 1 us in two ways, with the C++ contact of Exudyn: the explicit
+`python exudyn_slider_crank.py STEPS TIMES` takes steps of 1 us in two ways with the C++ contact of Exudyn: the explicit
 formula of order 4 on a kinematic tree of three coordinates, and the generalized-alpha method on three bodies with six
 constraints, for which Exudyn has no explicit solver.  It prints one JSON line: for both, the least CPU microseconds per
 step of so many times, and the slider's place (m) at equal intervals.
