@@ -201,23 +201,22 @@ class Loop:
         memory.  strides: how many steps lie between the samples of a sensor or of the law, by name."""
         acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
         guesses = [memory(name, 0.0) for name in self.guesses]
-        if self.law is None:  # the driver sets the torques
-            cells = [f"control.{name}.measured" for name in self.sensors]
-            values, rates = ([memory(f"{cell}{end}", 0.0).value for cell in cells] for end in ("", ".rate"))
-            told, places = ([cell.value for cell in cells] for cells in (acting, guesses))
-            said = self.command(t, values, rates, [], told, places)
-            for cell, x, w in zip(guesses, said.place, said.speed, strict=True):
-                cell.value = x + h * w
-            return said
         states = [memory(name, x) for name, x in self.starts.items()]
         kept = [memory(name, x) for name, x in self.memory.items()]
         watched = {name: memory(f"control.watched.{name}", 0.0) for name in self.watched}
         ends = [memory(f"control.model.{name}", 0.0) for name in ("left", "jump", "weak")]
-        values, rates = self.electronics(step, h, *self.seen(q, v, t), strides)
+        told: list[Any] = []
+        if self.law is None:  # the driver of a sampled function says the torques to what was measured for it
+            told = [memory(f"control.{name}.told", 0.0).value for name in self.control.actuators]
+            values, rates = ([memory(f"control.{n}.measured{end}", 0.0).value for n in self.sensors]
+                             for end in ("", ".rate"))  # fmt: skip
+        else:
+            values, rates = self.electronics(step, h, *self.seen(q, v, t), strides)
         period = strides.get("law", 1)
 
         def compute() -> None:
-            said = self.command(t, values, rates, *([c.value for c in cells] for cells in (states, kept, guesses)))
+            own, known, guess = ([cell.value for cell in cells] for cells in (states, kept, guesses))
+            said = self.command(t, values, rates, own, told or known, guess)
             length = h * float(period)
             fresh = [cell.value + length * slope for cell, slope in zip(states, said.slopes, strict=True)]
             place = [x + length * w for x, w in zip(said.place, said.speed, strict=True)]

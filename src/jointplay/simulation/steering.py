@@ -162,7 +162,7 @@ class Pilot:
         assert self.sampled is not None
         control, names = self.control, list(self.loop.sensors)
         seen = [[run.places[f"control.{name}.measured{end}"] for name in names] for end in ("", ".rate")]
-        acting = [run.places[f"control.{name}.torque"] for name in control.actuators]
+        acting = [run.places[f"control.{name}.told"] for name in control.actuators]
         words = run.state_words[:, 0]
         numbers, status = words.view(np.float64), run.places["status"]
         counter = run.places["steps.taken"] if "steps.taken" in run.places else run.places["step"]
