@@ -97,7 +97,8 @@ class Pilot:
                 f"control: the model is moved by sensors that do not always determine it; regularisation "
                 f"{control.regularisation:g} decides there, and results depend on it"
             )
-        wrong = self.unreachable(q) if len(control.coordinates) == free else None
+        followed = not any(isinstance(drive, RateDrive) for drive in self.system.mechanism.drives.values())
+        wrong = self.unreachable(q) if followed and len(control.coordinates) == free else None
         if wrong and self.loop.model is not None:
             raise ModelError(Problem(("control", "coordinates"), wrong))
         return found + ([f"control: {wrong}"] if wrong else [])
