@@ -23,7 +23,7 @@ WORK = "work"
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PER_CONTACT = ("normal", "tangential", "gap", "opening", "slip")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
-CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed
+CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
@@ -150,6 +150,8 @@ class Parts:
             (shift, _), (kick, _) = spread([-x for x in rows.residual]), spread(lacking)
             return [*shift, *kick]
 
+        if not self.compliance.fixed:
+            return [*least(), gap]
         return [*branch((gap > CLOSED) | (lag > STILL), least, lambda: [0.0] * (2 * self.n)), gap]
 
     def project(self, t: Any, y: list[Any]) -> tuple[list[Any], Any]:
