@@ -11,7 +11,7 @@ import yaml
 from pydantic_core import PydanticUndefined
 
 from jointplay import statics
-from jointplay.model import Mechanism, bodies, clearances, forces, joints, loads, motions
+from jointplay.model import Mechanism, bodies, clearances, control, forces, joints, loads, motions
 from jointplay.model.choices import Chosen, registry
 from jointplay.model.mechanism import _START
 from jointplay.model.parts import InUse, OneOf, Part, Quantity, Several
@@ -34,6 +34,10 @@ KINDS: dict[str, type[Part]] = {
     **{f"drive {c.model_fields['kind'].default}": c for c in listed(forces.Drive)},
     **{f"force {c.model_fields['kind'].default}": c for c in listed(forces.Load)},
     **{f"motion {c.model_fields['kind'].default}": c for c in listed(motions.Motion)},
+    "control": control.Control,
+    "coordinate": control.Coordinate,
+    "actuator": control.Actuator,
+    "sensor": control.Sensor,
 }
 
 
@@ -54,7 +58,10 @@ def unit(field: Any) -> str:
             return said.what + (f" in {said.dimension.unit}" if said.dimension else "")
         if isinstance(said, Chosen):
             return f"{said.role} law"
-    choices = [x for x in get_args(field.annotation) if isinstance(x, str)]
+    options = [field.annotation, *get_args(field.annotation)]
+    choices = [x for option in options for x in get_args(option) if isinstance(x, str)]
+    if field.annotation is int:
+        return "whole number"
     return " or ".join(choices) if choices else "text" if field.annotation is str else ""
 
 
@@ -73,7 +80,9 @@ def default(field: Any) -> str:
 
 def rows(kind: type[Part]) -> list[tuple[str, str, str]]:
     """Key, unit and default of every field, as the page shows them; those in place of a clearance come last."""
-    fields = {f.alias or name: f for name, f in kind.model_fields.items() if name != "kind"}
+    fields = {f.alias or name: f for name, f in kind.model_fields.items()}
+    if "kind" in fields and len(get_args(fields["kind"].annotation)) == 1:
+        del fields["kind"]  # it has a heading of its own
     found = [(f"`{key}`", unit(field), default(field)) for key, field in fields.items()]
     places = {"fit": ("text", ""), "at": ("min or mean or max", "mean")}
     return found + [(f"`{key}`", *places.get(key, ("m", ""))) for key in kind.also]
@@ -102,7 +111,7 @@ def table(text: str) -> list[tuple[str, ...]]:
     return [tuple(cell.strip() for cell in line.strip().strip("|").split("|")) for line in lines[1].splitlines()]
 
 
-TITLES = {"file": "A file", "body": "Bodies"}
+TITLES = {"file": "A file", "body": "Bodies", "control": "Control"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,9 +121,11 @@ def test_every_key_is_described_with_its_unit_and_default(kind):
     assert "```yaml\n" in text, "an example, please"
 
 
-@pytest.mark.parametrize("role", ["normal", "friction"])
-def test_every_law_is_described(role):
-    assert [row[:2] for row in table(section(f"{role.capitalize()} laws"))] == [
+@pytest.mark.parametrize(
+    ("role", "title"), [("normal", "Normal laws"), ("friction", "Friction laws"), ("control", "Controllers")]
+)
+def test_every_law_is_described(role, title):
+    assert [row[:2] for row in table(section(title))] == [
         (f"`{name}`", parameters(law)) for name, law in registry(role).items()
     ]
 
