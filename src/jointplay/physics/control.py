@@ -107,7 +107,9 @@ class Loop:
         self.watched = self.law.watch if self.law else ()
         self.model = Model(plant, given) if uses_model(given) else None
         self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
-        self.digital = bool(given.period or self.memory or any(s.digital for s in given.sensors.values()))
+        soft = bool(self.model and self.model.soft)  # the model goes on as before where sensors do not tell
+        self.before = [f"{name}.before" for name in self.guesses] if soft else []
+        self.digital = bool(given.period or self.memory or soft or any(s.digital for s in given.sensors.values()))
 
     @property
     def name(self) -> str:
@@ -151,13 +153,15 @@ class Loop:
         states: Sequence[Any],
         kept: Sequence[Any],
         guess: list[Any],
+        before: Sequence[Any] = (),
     ) -> Command:
-        """What the law says to what is measured, its states and memory; the model starts from the guess."""
+        """What the law says to what is measured, its states and memory; the model starts from the guess, and from its
+        rates before if its sensors do not always tell them."""
         reduced, place, speed, left, jump, weak = None, guess, guess, 0.0, 0.0, False
         values, rates = seen, seen_rates
         if self.model is not None:
             place, left, jump = self.model.close(guess, seen, t)
-            speed = self.model.rates(place, seen_rates, t)
+            speed = self.model.rates(place, seen_rates, t, before)
             reduced = Reduced(self.model, place, speed, t)
             weak = reduced.spread.weak(WEAKEST)
             if not same(list(self.sensors.values()), list(self.axes.values())):
@@ -200,7 +204,7 @@ class Loop:
         """The command of a step that begins at q, v: sampled and held as the sensors and the law say, with their
         memory.  strides: how many steps lie between the samples of a sensor or of the law, by name."""
         acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
-        guesses = [memory(name, 0.0) for name in self.guesses]
+        guesses, before = ([memory(name, 0.0) for name in names] for names in (self.guesses, self.before))
         states = [memory(name, x) for name, x in self.starts.items()]
         kept = [memory(name, x) for name, x in self.memory.items()]
         watched = {name: memory(f"control.watched.{name}", 0.0) for name in self.watched}
@@ -215,8 +219,8 @@ class Loop:
         period = strides.get("law", 1)
 
         def compute() -> None:
-            own, known, guess = ([cell.value for cell in cells] for cells in (states, kept, guesses))
-            said = self.command(t, values, rates, own, told or known, guess)
+            own, known, guess, moving = ([c.value for c in cells] for cells in (states, kept, guesses, before))
+            said = self.command(t, values, rates, own, told or known, guess, moving)
             length = h * float(period)
             fresh = [cell.value + length * slope for cell, slope in zip(states, said.slopes, strict=True)]
             place = [x + length * w for x, w in zip(said.place, said.speed, strict=True)]
@@ -225,6 +229,8 @@ class Loop:
                 cell.value = x
             for name, cell in watched.items():
                 cell.value = said.watched[name]
+            for cell, x in zip(before, said.speed, strict=False):
+                cell.value = x
 
         compute() if period == 1 else branch(due(step, period), compute, lambda: None)
         signals = {name: cell.value for name, cell in watched.items()}

@@ -93,35 +93,45 @@ class Model:
     def close(self, guess: list[Any], seen: Sequence[Any], t: Any) -> tuple[list[Any], Any, Any]:
         """The place of all bodies where the joints hold and the sensors see what they see; what the joints leave open;
         and how far it is from the guess."""
-        equations = self.open
+        equations, axes = self.open, self.sensors
+        if self.soft:
+            axes, seen = self.axes, self.guided(guess, seen, t)
 
         def residual(*q: Any) -> list[Any]:
             pose = equations.pose(list(q), t)
-            return [*equations.residuals(pose), *(along(pose, a) - y for a, y in zip(self.sensors, seen, strict=True))]
+            return [*equations.residuals(pose), *(along(pose, a) - y for a, y in zip(axes, seen, strict=True))]
 
-        found, left = solve(residual, guess, ROUNDS, self.newton, NEAR)
-        if self.soft:  # the sensors may stay behind; the joints may not
-            left = 0.0
-            for x in equations.residuals(equations.pose(list(found), t)):
-                left = maximum(left, abs(x))
+        found, left = solve(residual, guess, ROUNDS, lambda matrix, values: self.spread(matrix)(values)[0], NEAR)
         jump: Any = 0.0
         for name, x, begun in zip(self.coordinates, found, guess, strict=True):
             if name.endswith(".angle"):
                 jump = maximum(jump, abs(x - begun))
         return list(found), left, jump
 
-    def newton(self, matrix: list[list[Any]], values: list[Any]) -> list[Any]:
-        """One linear solve of Newton's method: a square system by the rows' least change in the mass metric."""
-        return self.spread(matrix, len(self.sensors) if self.soft else 0)(values)[0]
+    def guided(self, guess: list[Any], seen: Sequence[Any], t: Any) -> list[Any]:
+        """The controlled coordinates by sensors that do not always determine them: one step of Newton's method from
+        the guess, in which the sensors give way."""
+        pose = self.open.pose(guess, t)
+        rows, more = self.rows(self.open, self.sensors, guess, t)
+        off = [*self.open.residuals(pose), *(along(pose, a) - y for a, y in zip(self.sensors, seen, strict=True))]
+        step = self.spread([*rows.B, *more], len(more))(off)[0]
+        values = [along(pose, axis) for axis in self.axes]
+        return [x - dot(row, step) for x, row in zip(values, derivative(values, guess), strict=True)]
 
     def spread(self, matrix: list[list[Any]], soft: int = 0) -> Spread:
         """What carries demands on the rows over to the coordinates; the last `soft` rows give way a little."""
         return Spread(matrix, self.open.masses(), [0.0] * (len(matrix) - soft) + [self.softness] * soft)
 
-    def rates(self, q: list[Any], seen: Sequence[Any], t: Any) -> list[Any]:
-        """The rates of all bodies when the sensors see these rates."""
+    def rates(self, q: list[Any], seen: Sequence[Any], t: Any, before: Sequence[Any] = ()) -> list[Any]:
+        """The rates of all bodies when the sensors see these rates; where they do not tell, those of before go on."""
         rows, more = self.rows(self.open, self.sensors, q, t)
-        return self.spread([*rows.B, *more], len(more) if self.soft else 0)([*rows.speed, *seen])[0]
+        matrix, wanted = [*rows.B, *more], [*rows.speed, *seen]
+        if not before:
+            return self.spread(matrix, len(more) if self.soft else 0)(wanted)[0]
+        change = self.spread(matrix, len(more))([x - dot(row, before) for x, row in zip(wanted, matrix, strict=True)])[
+            0
+        ]
+        return [a + b for a, b in zip(before, change, strict=True)]
 
 
 class Reduced:
