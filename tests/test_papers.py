@@ -284,3 +284,12 @@ def test_controllers_of_akhadkar(akhadkar2016):
     e1, e3 = akhadkar2016.deviations(case)
     assert 0 < e1 < 1 and 0 < e3 < 1
     assert akhadkar2016.deviations(case.twin()) == (0.0, 0.0)
+
+
+def test_histories_of_akhadkar_are_runs(akhadkar2016, monkeypatch):
+    plain = akhadkar2016.Case
+    monkeypatch.setattr(akhadkar2016, "Case", lambda law, plays: plain(law, plays, until=0.05, step=1e-4))
+    found = dict(STUDIES["akhadkar2016"].histories())
+    assert list(found) == [f"{law}-{joints}" for law in ("tau4", "tau5", "tau6") for joints in ("J2", "J2-J3")]
+    assert "lyapunov" in found["tau5-J2"] and "tracking_error" in found["tau4-J2-J3"]
+    assert found["tau6-J2-J3"].sizes["contact"] == 2

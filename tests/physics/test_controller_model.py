@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jointplay.model import control, library, sine
+from jointplay.model import ModelError, control, library, sine
 from jointplay.simulation import MoreauJean, RungeKutta, simulate
 
 
@@ -25,3 +25,15 @@ def test_a_fast_reference_that_can_be_followed_is_not_refused():
     """Where the reference turns back its rate is 0, and the next look at it was periods later."""
     run = simulate(library.crank_rocker_2016(), 10.0, MoreauJean(2e-5), control=linearised(50.0))
     assert run.attrs["outcome"] == "done"
+
+
+def test_a_sensor_elsewhere_tells_as_much_while_joints_are_ideal():
+    """The rocker does not tell the crank where it turns back; the model of the crank goes on through these places."""
+    runs = []
+    for where in ({}, {"sensors": ["rocker"], "regularisation": 1e-4}):
+        loop = control.passivity_based("crank", sine(6.0, 0.75 * math.pi), k=200, slope=10, settled=1.0, **where)
+        runs.append(simulate(library.crank_rocker_2016(), 3.0, MoreauJean(1e-5), control=loop))
+    here, there = (float(run["error_max"][0]) for run in runs)
+    assert there == pytest.approx(here, rel=0.02)
+    with pytest.raises(ModelError, match="regularisation need steps of one length"):
+        simulate(library.crank_rocker_2016(), 3.0, RungeKutta(), control=loop)

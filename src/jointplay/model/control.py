@@ -146,8 +146,8 @@ class Control(Part):
     measured, if not the coordinates themselves. gravity: add what holds the model's weight. model: numbers that the
     controller's model has otherwise than the mechanism (address: value). cut: joints at which the model is opened, for
     laws in more coordinates than degrees of freedom. regularisation: softens a model that is moved by sensors of other
-    coordinates than the actuators', where these do not determine it. period (s): the law is computed so often, and held
-    in between. settled (s): when the statistics begin.
+    coordinates than the actuators', where these do not determine it: there it goes on as before. period (s): the law is
+    computed so often, and held in between. settled (s): when the statistics begin.
     """
 
     law: Annotated[Any, PlainValidator(_law), WithJsonSchema({})]

@@ -62,8 +62,8 @@ class Pilot:
                     raise ModelError(Problem(("control", *path), text))
         if h is None and self.loop.digital:
             text = (
-                "samples, delays, noise and memory need steps of one length; use FixedRungeKutta(step) or MoreauJean "
-                "(command line: --step)"
+                "samples, delays, noise, memory and regularisation need steps of one length; use FixedRungeKutta(step) "
+                "or MoreauJean (command line: --step)"
             )
             raise ModelError(Problem(("control",), text))
         self.stride = found.get("law", 1)
