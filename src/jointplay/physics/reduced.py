@@ -128,10 +128,8 @@ class Model:
         matrix, wanted = [*rows.B, *more], [*rows.speed, *seen]
         if not before:
             return self.spread(matrix, len(more) if self.soft else 0)(wanted)[0]
-        change = self.spread(matrix, len(more))([x - dot(row, before) for x, row in zip(wanted, matrix, strict=True)])[
-            0
-        ]
-        return [a + b for a, b in zip(before, change, strict=True)]
+        lacking = [x - dot(row, before) for x, row in zip(wanted, matrix, strict=True)]
+        return [a + b for a, b in zip(before, self.spread(matrix, len(more))(lacking)[0], strict=True)]
 
 
 class Reduced:
