@@ -1,6 +1,7 @@
 """Control loops as part of a model: files, addresses, bad input before and during a run, on the command line too."""
 
 import math
+import re
 
 import pytest
 
@@ -249,3 +250,39 @@ def test_two_actuators_too_many_on_the_command_line(tmp_path, capsys):
     file.write_text(FILE.replace("{motor: {of: J1,", "{other: {of: rod}, motor: {of: J1,"), encoding="utf-8")
     code, said = told(capsys, "run", file, "--until", "0.1 s", "--step", "1 ms", "-o", tmp_path / "r.nc")
     assert code == 2 and "2 actuators (other, motor) for 1 degrees of freedom" in said.err
+
+
+STEERED = """
+bodies: {crank: {bar: 100 mm, mass: 1}, rod: {bar: 300 mm, mass: 1}}
+control:
+  law: %s
+  actuators: {motor: {of: crank}}
+"""
+AIM = "  coordinates: {crank: {of: crank, reference: 0.5}}\n"
+
+
+def test_what_the_controller_believes_has_units_and_bounds():
+    law = STEERED % "{law: pd, k1: 1, k2: 2}"
+    mechanism = loads(law + AIM + "  model: {rod.length: 350 mm, rod.mass: 2}\n")
+    assert mechanism.control.model == {"rod.length": 0.35, "rod.mass": 2.0}
+    assert mechanism.value("control.model.rod.length") == 0.35
+    assert loads(dumps(mechanism)) == mechanism
+    for wrong, said in (
+        ("rod.mass: -2", "control.model.rod.mass: must be > 0, got -2 kg"),
+        ("rod.mass: 2 mm", "control.model.rod.mass: must be a mass in kg"),
+        ("lod.mass: 2", "control.model.lod.mass: no such address; did you mean 'rod.mass'"),
+    ):
+        with pytest.raises(ModelError, match=re.escape(said)):
+            loads(law + AIM + f"  model: {{{wrong}}}\n")
+
+
+def test_missing_gains_and_coordinates_are_named():
+    with pytest.raises(ModelError, match=r"law 'pd' needs k1: write \{law: pd, k1: \.\.\.\}"):
+        loads(STEERED % "pd" + AIM)
+    with pytest.raises(ModelError, match=r"control.coordinates: is missing: what is to be controlled\?"):
+        loads(STEERED % "{law: pd, k1: 1, k2: 2}")
+
+
+def test_actuators_by_names_of_ones_own():
+    made = control.pd("crank", 1.0, k1=1, k2=1, actuators={"motor": {"of": "rod", "limit": 5}})
+    assert {name: (a.of, a.limit) for name, a in made.actuators.items()} == {"motor": ("rod", 5.0)}

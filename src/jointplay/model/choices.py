@@ -141,7 +141,10 @@ class Chosen:
         for name in sorted(own, key=lambda n: n != "exponent"):  # the unit of a stiffness depends on it
             raw_value = given.get(name, own[name])
             if raw_value is inspect.Parameter.empty:
-                problems.append(((name,), f"is missing; law {law.name!r} needs it"))
+                if isinstance(raw, Mapping):
+                    problems.append(((name,), f"is missing; law {law.name!r} needs it"))
+                else:
+                    problems.append(((), f"law {law.name!r} needs {name}: write {{law: {law.name}, {name}: ...}}"))
                 continue
             try:
                 values[name] = quantity(law, name, values.get("exponent", 1.0)).read(raw_value)

@@ -128,7 +128,7 @@ def _law(raw: Any) -> Any:
 def _changes(raw: Any) -> Frozen:
     if not isinstance(raw, Mapping):
         refuse(f"must be a mapping of addresses to numbers, such as coupler.mass: 1.2, got {shorten(raw)}")
-    return Frozen({str(key): Quantity(NUMBER).read(x) for key, x in raw.items()})
+    return Frozen({str(key): x for key, x in raw.items()})  # read by the mechanism, which knows their dimensions
 
 
 def _several(raw: Any) -> Any:
@@ -165,6 +165,8 @@ class Control(Part):
     def _fits(self) -> Control:
         if not self.actuators:
             refuse("there is nothing to act with; name at least one actuator", "actuators")
+        if self.computed and self.law.name not in (None, "open_loop") and not self.coordinates:
+            refuse("is missing: what is to be controlled? such as {crank: {of: crank, reference: 0.5}}", "coordinates")
         if isinstance(self.law, Sampled) and self.period is None:
             refuse("a sampled Python function needs the time between its calls", "period")
         used: dict[str, str] = {}
@@ -196,7 +198,8 @@ class Control(Part):
             for name, part in getattr(self, section).items():
                 held = ((field, getattr(part, field)) for field in fields)
                 yield from ((f"{name}.{field}", (section, name, field), x) for field, x in held if x is not None)
-        yield from ((f"model.{address}", ("model", address), x) for address, x in self.model.items())
+        changed = ((address, x) for address, x in self.model.items() if isinstance(x, float))
+        yield from ((f"model.{address}", ("model", address), x) for address, x in changed)
         yield "settled", ("settled",), self.settled
         yield "regularisation", ("regularisation",), self.regularisation
 
@@ -286,14 +289,18 @@ def use(
     coordinates: dict[str, Any] = {}
     for axis, wanted in zip(axes, spread(reference, len(axes), "reference"), strict=True):
         coordinates[_name(axis, coordinates)] = axis if wanted is None else axis | {"reference": wanted}
-    acting = axes
-    if actuators is not None:
+    acting, called = axes, None
+    if isinstance(actuators, Mapping) and "of" not in actuators:  # by names of one's own
+        acting, called = [dict(one) for one in actuators.values()], list(actuators)
+    elif actuators is not None:
         acting = [axis_of(one) for one in ([actuators] if isinstance(actuators, str | Mapping) else actuators)]
     acts: dict[str, Any] = {}
     for axis, most, ahead in zip(acting, spread(limit, len(acting), "limit"),
                                  spread(feedforward, len(acting), "feedforward"), strict=True):  # fmt: skip
         given = {"limit": most, "feedforward": ahead}
-        acts[_name(axis, acts)] = axis | {k: x for k, x in given.items() if x is not None}
+        acts[called[len(acts)] if called else _name(axis, acts)] = axis | {
+            k: x for k, x in given.items() if x is not None
+        }
     seen = {} if sensors is None else sensors
     if not isinstance(seen, Mapping) or "of" in seen:
         listed = [seen] if isinstance(seen, str | Mapping) else list(seen)

@@ -105,6 +105,11 @@ class Mechanism(Part):
             if key.partition(".")[0] not in self.bodies:
                 problems.append((("start", key), f"no such body{close(key.partition('.')[0], self.bodies)}"))
         refuse_all(problems)
+        if self.control is not None and any(not isinstance(x, float) for x in self.control.model.values()):
+            believed = self.replace(control=None).with_(self.control.model)  # reads their units
+            numbers = Frozen({address: believed.value(address) for address in self.control.model})
+            object.__setattr__(self, "control", self.control.model_copy(update={"model": numbers}))
+            self.__dict__.pop("_index", None)
         return self
 
     def _references(self) -> Iterator[tuple[Path, str]]:
@@ -147,9 +152,15 @@ class Mechanism(Part):
             kinds = {name: joint.kind for name, joint in self.joints.items()}
             moving = sorted(p for p in points if owner(p) != "ground")
             yield from self.control.problems(list(self.bodies), kinds, moving)
-            for address in self.control.model:
-                if address not in self._index:
-                    yield ("control", "model", address), f"no such address{close(address, self._index)}"
+            own = {address for address in self._index if not address.startswith(("control.", "start."))}
+            for address, x in self.control.model.items():
+                if address not in own:
+                    yield ("control", "model", address), f"no such address{close(address, sorted(own))}"
+                    continue
+                try:
+                    self.replace(control=None).with_({address: x})
+                except ModelError as error:
+                    yield ("control", "model", address), error.problems[0].text
 
     def isolated(self) -> bool:
         """Whether nothing outside acts on the bodies, so that their momentum stays; gears lack their bearing forces."""
