@@ -202,15 +202,19 @@ class Run:
     def native_steps(self, steps: int) -> int:
         """One call of the machine code."""
         with undisturbed():
-            self.control[0] = steps
-            self.native(self.control)
-            for name, buffer in self.buffers.items():
-                counts = self.state_words[self.places[f"{name}.rows"]]
-                for lane in np.flatnonzero(counts):
-                    self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
-                counts[:] = 0
-            done = int(self.control[0])
-            self.steps_taken += done
+            return self.few_steps(steps)
+
+    def few_steps(self, steps: int) -> int:
+        """The same for a caller that holds Ctrl-C back (`undisturbed`)."""
+        self.control[0] = steps
+        self.native(self.control)
+        for name, buffer in self.buffers.items():
+            counts = self.state_words[self.places[f"{name}.rows"]]
+            for lane in np.flatnonzero(counts) if counts.any() else ():
+                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
+            counts[:] = 0
+        done = int(self.control[0])
+        self.steps_taken += done
         return done
 
     def eager_steps(self, steps: int, expect: int | None) -> int:

@@ -129,7 +129,7 @@ def loops():
 
 
 @pytest.mark.parametrize("stepper", STEPPERS, ids=["rigid", "adaptive", "fixed"])
-@pytest.mark.parametrize(("kind", "loop", "text"), loops())
+@pytest.mark.parametrize(("kind", "loop", "text"), [*loops()])
 def test_a_controller_that_gives_no_number(stepper, kind, loop, text):
     if kind == "sampled" and isinstance(stepper, RungeKutta):
         with pytest.raises(ModelError, match="need steps of one length; use FixedRungeKutta"):

@@ -239,11 +239,20 @@ class Loop:
         return Command([cell.value for cell in acting], [], [], signals, place, place, left, jump, weak > 0.5)
 
     def measure(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, int]) -> None:
-        """Leave what the sensors see for a sampled function."""
-        if self.law is None:
-            for end, seen in zip(("", ".rate"), self.electronics(step, h, *self.seen(q, v, t), strides), strict=True):
-                for name, x in zip(self.sensors, seen, strict=True):
-                    memory(f"control.{name}.measured{end}", 0.0).value = x
+        """Leave what the sensors see, and the references at its next call, for a sampled function."""
+        if self.law is not None:
+            return
+        for end, seen in zip(("", ".rate"), self.electronics(step, h, *self.seen(q, v, t), strides), strict=True):
+            for name, x in zip(self.sensors, seen, strict=True):
+                memory(f"control.{name}.measured{end}", 0.0).value = x
+        cells = [[memory(f"control.{name}.wanted{end}", 0.0) for name in self.axes] for end in ("", ".rate")]
+
+        def refer() -> None:
+            for row, values in zip(cells, self.wanted(t), strict=False):
+                for cell, x in zip(row, values, strict=True):
+                    cell.value = x
+
+        branch(due(step, strides["law"]), refer, lambda: None)
 
     def electronics(
         self, step: Any, h: Any, values: list[Any], rates: list[Any], strides: Mapping[str, int]

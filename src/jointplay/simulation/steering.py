@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,11 @@ from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, 
 from ..physics.dynamics import Equations
 from ..physics.kinematics import Pose
 from ..physics.reduced import along, ideal
-from ..run import Run
+from ..run import CHUNK_SECONDS, Run, undisturbed
 from ..system import System
 
 UNITS = {"angle": ("rad", "N*m")}  # of coordinates and of what acts along them; all others are m and N
+SHORT = 4096  # steps that take so little time that Ctrl-C can wait
 WHOLE = 1e-6  # of a step: how well a period must fit to steps
 
 
@@ -150,7 +153,13 @@ class Pilot:
             if self.loop.digital or f"{name}.rate" not in run.places:
                 run[name] = float(x)
         axes = list(self.loop.sensors.values())
+        for name, c in self.control.coordinates.items() if self.sampled else ():
+            first, second, third = (float(c.reference(i * 1e-5)) for i in range(3))
+            run[f"control.{name}.wanted"] = first
+            run[f"control.{name}.wanted.rate"] = (4 * second - 3 * first - third) / 2e-5
         for name, x, rate in zip(self.loop.sensors, *self.measured(q, v, axes), strict=True):
+            count = getattr(self.loop.sensors[name], "resolution", 0.0)
+            x = count * math.floor(x / count + 0.5) if count else x
             for end, value in (("", x), (".rate", rate)):
                 for cell in (f"control.{name}.{what}{end}" for what in ("measured", "sample", "late")):
                     if cell in run.places:
@@ -161,36 +170,41 @@ class Pilot:
     def drive(self, run: Run, time: Callable[[], float], told: Callable[[], bool]) -> str | None:
         """Run from sample to sample of a Python function; gives what went wrong with it."""
         assert self.sampled is not None
-        control, names = self.control, list(self.loop.sensors)
-        seen = [[run.places[f"control.{name}.measured{end}"] for name in names] for end in ("", ".rate")]
-        acting = [run.places[f"control.{name}.told"] for name in control.actuators]
+        function, name, control = self.sampled.function, self.sampled.name, self.control
+        shown = [(control.sensors or control.coordinates, "measured"), (control.coordinates, "wanted")]
+        cells = [[f"control.{key}.{what}{end}" for key in names] for names, what in shown for end in ("", ".rate")]
+        seen = [[run.places[cell] for cell in row] for row in cells]
+        acting = [run.places[f"control.{key}.told"] for key in control.actuators]
         words = run.state_words[:, 0]
         numbers, status = words.view(np.float64), run.places["status"]
         counter = run.places["steps.taken"] if "steps.taken" in run.places else run.places["step"]
-        references = [c.reference for c in control.coordinates.values()]
-        count = 0
-        while words[status] == 0:
+        quick = not run.eager and self.stride <= SHORT
+
+        def sample() -> str | None:
             t = time()
-            values, rates = (numbers[places].tolist() for places in seen)
-            r = [float(motion(t)) for motion in references]
-            ends = max(t - 1e-5, 0.0), t + 1e-5  # a table begins at 0
-            dr = [(float(motion(ends[1])) - float(motion(ends[0]))) / (ends[1] - ends[0]) for motion in references]
             try:
-                given = self.sampled.function(t, values, rates, r, dr)
+                given = function(t, *(numbers[places].tolist() for places in seen))
                 torques = [float(u) for u in (given if isinstance(given, list | tuple | np.ndarray) else [given])]
             except Exception as error:
-                return f"controller {self.sampled.name!r} raises {type(error).__name__} at t = {t:.6g} s: {error}"
+                return f"controller {name!r} raises {type(error).__name__} at t = {t:.6g} s: {error}"
             if len(torques) != len(acting):
-                return f"controller {self.sampled.name!r} gives {len(torques)} numbers for {len(acting)} actuators"
+                return f"controller {name!r} gives {len(torques)} numbers for {len(acting)} actuators"
             if not all(map(math.isfinite, torques)):
-                return f"controller {self.sampled.name!r} gives {torques} at t = {t:.6g} s"
+                return f"controller {name!r} gives {torques} at t = {t:.6g} s"
             numbers[acting] = torques
             goal = (words[counter] // self.stride + 1) * self.stride
             while words[counter] < goal and words[status] == 0:
-                run.advance(int(goal - words[counter]))
-            count += 1
-            if count % 256 == 0:
-                told()
+                (run.few_steps if quick else run.advance)(int(goal - words[counter]))
+            return None
+
+        while words[status] == 0:
+            begin = perf_counter()
+            with undisturbed() if quick else nullcontext():
+                while words[status] == 0 and perf_counter() - begin < CHUNK_SECONDS:
+                    wrong = sample()
+                    if wrong:
+                        return wrong
+            told()
         return None
 
     # -- after
