@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from jointplay.cli import main
@@ -10,6 +11,7 @@ from jointplay.engine import sqrt
 from jointplay.laws import law
 from jointplay.model import ModelError, control, dumps, library, loads, sine, table
 from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, SimulationFailed, simulate
+from jointplay.statics import check
 
 SLIDER, FIVE = library.slider_crank(angle=1.0), library.five_bar()
 GAINS = dict(k1=100, k2=20, c=5)
@@ -88,11 +90,11 @@ STEPPERS = [MoreauJean(1e-3), RungeKutta(), FixedRungeKutta(1e-3)]
 def test_numbers_of_actuators(stepper):
     for make in (lambda: control.pd(["crank", "rod"], k1=1, k2=1),
                  lambda: control.feedback_linearisation(["crank", "rod"], **GAINS)):  # fmt: skip
-        with pytest.raises(ModelError, match=r"2 actuators \(crank, rod\) for 1 degrees of freedom"):
+        with pytest.raises(ModelError, match=r"2 actuators \(crank, rod\) for 1 degree of freedom"):
             simulate(SLIDER, 0.1, stepper, control=make())
-    with pytest.raises(ModelError, match="1 actuators for 2 degrees of freedom; a law with a model needs 2"):
+    with pytest.raises(ModelError, match="actuators: 1 for 2 degrees of freedom; a law with a model needs 2"):
         simulate(FIVE, 0.1, stepper, control=control.feedback_linearisation("J1", **GAINS))
-    with pytest.raises(ModelError, match="1 actuators for 2 coordinates; a law with a model needs as many"):
+    with pytest.raises(ModelError, match="1 for 2 coordinates; a law with a model needs as many"):
         loop = control.feedback_linearisation(["J1", "J5"], actuators="J1", **GAINS)
         simulate(FIVE, 0.1, stepper, control=loop)
     with pytest.raises(ModelError, match=r"control\.law: controller 'pd' gives 2 numbers for 1 actuators"):
@@ -151,7 +153,7 @@ def test_python_functions_that_fail():
     cases = [
         (broken, "controller 'broken' raises ZeroDivisionError at t = 0.01 s: division by zero"),
         (lambda *_: [1, 2], "gives 2 numbers for 1 actuators"),
-        (lambda *_: None, "raises TypeError at t = 0 s"),
+        (lambda *_: None, "gives None at t = 0 s; it must return a number for each actuator"),
     ]
     for function, text in cases:
         run = simulate(
@@ -249,7 +251,7 @@ def test_two_actuators_too_many_on_the_command_line(tmp_path, capsys):
     file = tmp_path / "m.yaml"
     file.write_text(FILE.replace("{motor: {of: J1,", "{other: {of: rod}, motor: {of: J1,"), encoding="utf-8")
     code, said = told(capsys, "run", file, "--until", "0.1 s", "--step", "1 ms", "-o", tmp_path / "r.nc")
-    assert code == 2 and "2 actuators (other, motor) for 1 degrees of freedom" in said.err
+    assert code == 2 and "2 actuators (other, motor) for 1 degree of freedom" in said.err
 
 
 STEERED = """
@@ -286,3 +288,39 @@ def test_missing_gains_and_coordinates_are_named():
 def test_actuators_by_names_of_ones_own():
     made = control.pd("crank", 1.0, k1=1, k2=1, actuators={"motor": {"of": "rod", "limit": 5}})
     assert {name: (a.of, a.limit) for name, a in made.actuators.items()} == {"motor": ("rod", 5.0)}
+
+
+def test_check_looks_at_the_loop():
+    loop = control.feedback_linearisation("crank", 1.0, **GAINS, sensors=["crank", "rod"])
+    assert any("2 sensors (sensor1, sensor2)" in text for text in check(SLIDER.replace(control=loop)).warnings)
+    with pytest.raises(
+        ModelError, match=r"control.sensors: 2 sensors \(sensor1, sensor2\) to move a model that needs 1"
+    ):
+        simulate(SLIDER, 0.01, control=loop)
+    held = library.slider_crank(speed=1.0).replace(control=control.pd("crank", 1.0, k1=1, k2=1))
+    said = "1 actuators (crank) for 0 degrees of freedom of the ideal mechanism and its drives"
+    assert any(said in text for text in check(held).warnings)
+
+
+def test_no_statistics_before_the_loop_counts_as_settled():
+    run = simulate(SLIDER, 0.02, control=control.pd("crank", 1.0, k1=1, k2=1, settled=1.0))
+    assert np.isnan([run.error_max[0], run.error_rms[0], run.control_max[0], run.control_rms[0]]).all()
+    assert "ended before 1 s, when its statistics were to begin" in run.attrs["notes"]
+
+
+def test_the_error_of_a_python_function_is_kept():
+    def broken(*_):
+        raise KeyError("gain")
+
+    with pytest.raises(SimulationFailed, match="'broken' raises KeyError at t = 0 s") as failed:
+        simulate(SLIDER, 0.02, FixedRungeKutta(1e-3), control=control.sampled(broken, "crank", period=1e-2))
+    assert isinstance(failed.value.__cause__, KeyError)
+
+
+def test_a_law_that_returns_nothing_is_told_what_to_return():
+    @law()
+    def silent(loop):
+        loop.errors[0] * 2.0
+
+    with pytest.raises(ModelError, match="'silent' returns None; it must return a number for each actuator"):
+        simulate(SLIDER, 0.02, control=control.use(silent, "crank", 1.0))

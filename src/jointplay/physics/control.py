@@ -179,6 +179,9 @@ class Loop:
             own = {name: list(states[i * k : i * k + k]) for i, name in enumerate(self.law.rates)}
             own |= {name: list(kept[i * k : i * k + k]) for i, name in enumerate(self.law.memory)}
             torques, moving, keeping = self.law(view, **gains, **own)
+            if torques is None:
+                text = f"controller {self.name!r} returns None; it must return a number for each actuator"
+                raise ModelError(Problem(("control", "law"), text))
             torques = list(torques) if isinstance(torques, list | tuple) else [torques]
             slopes = [x for name in self.law.rates for x in moving[name]]
             remembered = [x for name in self.law.memory for x in keeping[name]]
@@ -317,7 +320,8 @@ class Loop:
 
     def stray(self, q: list[Any], said: Command, t: Any) -> None:
         """Note when the mechanism first has another configuration than the model."""
-        if self.model is None or not said.place:
+        late = any(sensor.delay or sensor.period for sensor in self.control.sensors.values()) or self.control.period
+        if self.model is None or not said.place or late:  # a late model is apart for that reason
             return
         apart: Any = 0.0
         for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):

@@ -73,7 +73,7 @@ def simulate(
         result.attrs["convergence"] = json.dumps(compared(result, again))
         result.attrs["audit"] = json.dumps(json.loads(result.attrs["audit"]) | moved(result, again))
     if strict and not outcome.complete:
-        raise SimulationFailed(outcome, result)
+        raise SimulationFailed(outcome, result) from (journey.pilot.error if journey.pilot else None)
     return result
 
 

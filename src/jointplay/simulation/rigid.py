@@ -47,7 +47,7 @@ class RigidJourney(Journey):
         self.here = system.evaluate(self.q, self.v)
         self.open(self.here)
         if self.pilot:
-            self.notes += self.pilot.notes(self.freedom.degrees, self.q, self.v)
+            self.notes += statics.loop_doubts(system, self.q, self.freedom.degrees, until)
         program = moreau.stepper(
             system.equations(self.freedom.redundant),
             stepper.theta,

@@ -68,7 +68,7 @@ class SmoothJourney(Journey):
             strides = self.pilot.strides(stepper.step if isinstance(stepper, FixedRungeKutta) else None)
             laws |= self.pilot.continuous()
             model = [] if self.pilot.loop.digital else self.pilot.loop.guesses
-            self.notes += self.pilot.notes(self.freedom.degrees, q, v)
+            self.notes += statics.loop_doubts(system, q, self.freedom.degrees, until)
         numbers: dict[str, Any] = {"until": until, "interval": every, "energy": here.kinetic + here.potential}
         if isinstance(stepper, FixedRungeKutta):
             numbers["step"] = h = stepper.step

@@ -1,4 +1,4 @@
-"""The control loop of a run: its checks before, the driver of sampled functions, its signals after."""
+"""The control loop of a run: its clock, the driver of sampled functions, its signals after."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import trace
+from .. import statics
 from ..model.control import Sampled
-from ..model.forces import RateDrive
 from ..model.parts import ModelError, Path, Problem
-from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Loop, tour
+from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Loop
 from ..physics.dynamics import Equations
-from ..physics.kinematics import Pose
-from ..physics.reduced import along, ideal
 from ..run import CHUNK_SECONDS, Run, undisturbed
 from ..system import System
 
@@ -36,18 +33,7 @@ class Pilot:
         self.loop = Loop(Equations(system.mechanism, lambda address: 0))
         self.sampled = control.law if isinstance(control.law, Sampled) else None
         self.stride = 1
-        mechanism = system.mechanism
-        if self.loop.model is not None:
-            for name, drive in mechanism.drives.items():
-                if isinstance(drive, RateDrive):
-                    text = "the controller's model cannot follow a rate drive; drive the angle instead"
-                    raise ModelError(Problem(("drives", name), text))
-        if self.loop.model is not None and not control.cut and len(control.coordinates) != len(control.actuators):
-            text = (
-                f"{len(control.actuators)} actuators for {len(control.coordinates)} coordinates; a law with a model "
-                "needs as many of both, or joints to cut"
-            )
-            raise ModelError(Problem(("control", "actuators"), text))
+        self.error: Exception | None = None  # of a sampled function
 
     # -- before
     def strides(self, h: float | None) -> dict[str, int]:
@@ -76,77 +62,6 @@ class Pilot:
         """States of the law that a Runge-Kutta step integrates."""
         return {} if self.loop.digital else self.loop.starts
 
-    def notes(self, degrees: int, q: np.ndarray, v: np.ndarray) -> list[str]:
-        """What should be known before the run; refuses what cannot work."""
-        control, found = self.control, []
-        free = self.freedom(q, degrees)
-        if len(control.actuators) > free:
-            text = (
-                f"{len(control.actuators)} actuators ({', '.join(control.actuators)}) for {free} degrees of freedom of "
-                "the ideal mechanism; leave some out"
-            )
-            raise ModelError(Problem(("control", "actuators"), text))
-        if self.loop.model is not None and len(control.actuators) < free:
-            text = f"{len(control.actuators)} actuators for {free} degrees of freedom; a law with a model needs {free}"
-            raise ModelError(Problem(("control", "actuators"), text))
-        if control.computed:
-            for condition in control.law.law.violated(control.law.values):
-                given = ", ".join(f"{name} = {x:g}" for name, x in control.law.values.items())
-                found.append(
-                    f"control: the gain condition {condition} does not hold ({given}): stability is not proved"
-                )
-        if control.regularisation:
-            found.append(
-                f"control: the model is moved by sensors that do not always determine it; regularisation "
-                f"{control.regularisation:g} decides there, and results depend on it"
-            )
-        followed = not any(isinstance(drive, RateDrive) for drive in self.system.mechanism.drives.values())
-        wrong = self.unreachable(q) if followed and len(control.coordinates) == free else None
-        if wrong and self.loop.model is not None:
-            raise ModelError(Problem(("control", "coordinates"), wrong))
-        return found + ([f"control: {wrong}"] if wrong else [])
-
-    def freedom(self, q: np.ndarray, degrees: int) -> int:
-        """The degrees of freedom of the ideal mechanism."""
-        from .. import statics
-
-        mechanism = ideal(self.system.mechanism)
-        if mechanism.joints == self.system.mechanism.joints:
-            return degrees
-        twin = statics.closed(self.system)  # made for the start anyhow
-        known = twin.mechanism.joints == mechanism.joints
-        return statics.freedom(twin if known else System(mechanism), q).degrees
-
-    def unreachable(self, q: np.ndarray) -> str | None:
-        """Where the ideal mechanism cannot follow the references, if there is such a time."""
-        begun = self.measured(q, np.zeros(len(q)), list(self.control.coordinates.values()))[0]
-        state = dict(zip(self.system.coordinates, q.tolist(), strict=True)) | {"t": 0.0}
-        given = self.system.parameters
-        text = tour(self.system.equations(), float(self.until), begun)
-        run = Run(trace(text, dict.fromkeys(state, 0.0), given), given, state)
-        run.advance()
-        if run.status[0] == "done":
-            return None
-        time = float(run["t"][0])
-        names = ", ".join(repr(name) for name in self.control.coordinates)
-        where = f"{names} leaves the workspace at t = {time:.4g} s"
-        what = "a singular position" if run.status[0] == "singular pivot" else "no position of the ideal mechanism"
-        return f"the reference of {where}: there is {what}; choose a smaller one"
-
-    def measured(self, q: np.ndarray, v: np.ndarray, axes: list[Any]) -> tuple[list[float], list[float]]:
-        """Coordinates and their rates at a state."""
-        mechanism, names = self.system.mechanism, self.system.coordinates
-
-        def at(place: np.ndarray) -> list[float]:
-            where = dict(zip(names, place.tolist(), strict=True))
-            numbers = mechanism.addresses()
-            pose = Pose(mechanism, lambda address: numbers.get(address, 0.0), where, 0.0)
-            return [float(along(pose, axis)) for axis in axes]
-
-        little = 1e-6 / max(1.0, float(np.abs(v).max(initial=0.0)))
-        rates = (np.array(at(q + little * v)) - np.array(at(q - little * v))) / (2 * little)
-        return at(q), rates.tolist()
-
     def begin(self, run: Run, q: np.ndarray, v: np.ndarray, h: float) -> None:
         """Let the model and the sensors start where the mechanism does."""
         for name, x in zip(self.loop.guesses, q, strict=True) if self.loop.model else ():
@@ -157,7 +72,7 @@ class Pilot:
             first, second, third = (float(c.reference(i * 1e-5)) for i in range(3))
             run[f"control.{name}.wanted"] = first
             run[f"control.{name}.wanted.rate"] = (4 * second - 3 * first - third) / 2e-5
-        for name, x, rate in zip(self.loop.sensors, *self.measured(q, v, axes), strict=True):
+        for name, x, rate in zip(self.loop.sensors, *statics.measured(self.system, q, v, axes), strict=True):
             count = getattr(self.loop.sensors[name], "resolution", 0.0)
             x = count * math.floor(x / count + 0.5) if count else x
             for end, value in (("", x), (".rate", rate)):
@@ -184,8 +99,11 @@ class Pilot:
             t = time()
             try:
                 given = function(t, *(numbers[places].tolist() for places in seen))
+                if given is None:
+                    return f"controller {name!r} gives None at t = {t:.6g} s; it must return a number for each actuator"
                 torques = [float(u) for u in (given if isinstance(given, list | tuple | np.ndarray) else [given])]
             except Exception as error:
+                self.error = error
                 return f"controller {name!r} raises {type(error).__name__} at t = {t:.6g} s: {error}"
             if len(torques) != len(acting):
                 return f"controller {name!r} gives {len(torques)} numbers for {len(acting)} actuators"
@@ -229,10 +147,16 @@ class Pilot:
 
     def remarks(self, run: Run) -> list[str]:
         """What should be known after the run."""
+        found = []
+        if self.control.settled and not self.number(run, "control.time"):
+            found.append(f"control: the run ended before {self.control.settled:g} s, when its statistics were to begin")
         if "control.astray" not in run.places or run["control.astray"][0] < 0:
-            return []
+            return found
         time = float(run["control.astray"][0])
-        return [f"control: from t = {time:.6g} s the mechanism has another configuration than its controller's model"]
+        return [
+            *found,
+            f"control: from t = {time:.6g} s the mechanism has another configuration than its controller's model",
+        ]
 
     def signals(self, run: Run, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Torques, references, tracking errors and watched signals over time, and their statistics over all steps."""
@@ -251,10 +175,10 @@ class Pilot:
                 found[f"{dimension}_unit"] = (dimension, each)
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
-        spent = max(self.number(run, "control.time"), 1e-300)
+        spent = self.number(run, "control.time") or math.nan  # a run that never settled has no statistics
         late = columns["time"] >= self.control.settled
         most = [max(0.0, self.number(run, f"control.{n}.torque.most")) for n in acts]
-        most = np.maximum(most, np.abs(found["control"][1])[late].max(axis=0, initial=0.0))
+        most = np.maximum(most, np.abs(found["control"][1])[late].max(axis=0, initial=0.0)) * (spent / spent)
         rms = [math.sqrt(self.number(run, f"control.{n}.torque.square") / spent) for n in acts]
         from_ = f"from {self.control.settled:g} s on, over all steps"
         found["control_max"] = ("actuator", most, said | {"long_name": f"largest torque or force {from_}"})
@@ -268,7 +192,7 @@ class Pilot:
             worst = [max(0.0, self.number(run, f"control.{n}.error.most")) for n in axes]
             sampled = np.abs(x - r)[late].max(axis=0, initial=0.0)
             mean = [math.sqrt(self.number(run, f"control.{n}.error.square") / spent) for n in axes]
-            found["error_max"] = ("channel", np.maximum(worst, sampled),
+            found["error_max"] = ("channel", np.maximum(worst, sampled) * (spent / spent),
                                   unit | {"long_name": f"largest tracking error {from_}"})  # fmt: skip
             found["error_rms"] = ("channel", mean, unit | {"long_name": f"rms tracking error {from_}"})
         for name in self.loop.watched:

@@ -13,10 +13,12 @@ from ..model.checks import implausible
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.joints import Openable, Prismatic, Revolute, Slot, play
 from ..model.mechanism import Mechanism, owner
+from ..model.parts import ModelError
 from ..physics.dynamics import Equations
 from ..system import System, as_system
 from .assembly import Freedom, freedom, weakest
 from .drives import Followed, followed, off_the_bar
+from .loops import loop_doubts
 from .starting import start
 
 SINGULAR = 1e-3  # conditioning below this is called near singular
@@ -94,6 +96,7 @@ def check(model: Mechanism | System) -> Check:
         *_inertias(mechanism),
         *_axes(mechanism),
         *doubts(system, q, v),
+        *_steered(system, q, found),
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
@@ -107,6 +110,14 @@ def _driven(mechanism: Mechanism, around: Followed | None) -> Iterator[str]:
         yield str(around.problem)
     elif around is not None:
         yield from off_the_bar(mechanism, around)
+
+
+def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
+    """What is odd about the control loop, over ten seconds."""
+    try:
+        return loop_doubts(system, q, found.degrees, 10.0)
+    except ModelError as error:
+        return [str(problem) for problem in error.problems]
 
 
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
