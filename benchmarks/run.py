@@ -14,11 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import compliant
+import literature
 import numpy as np
 import rigid
 from compliant import compliant_contact, two_driving_links
 from crank_rocker import crank_rocker
 from hand_written import HERE, check, compiled, hand_written_ns
+from literature import table_of_controllers
 from rigid import rigid_contact
 from startup import CACHED, COLD, empty_cache, library_start_up, start_up
 
@@ -71,7 +73,7 @@ def compile_time() -> Results:
 
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
-BENCHMARKS += [two_driving_links, start_up, library_start_up]
+BENCHMARKS += [two_driving_links, table_of_controllers, start_up, library_start_up]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -79,6 +81,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("from the cache, ms", lambda r: r["engine_cached_ms"], 40.0),
     *rigid.BARS,
     *compliant.BARS,
+    *literature.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]

@@ -661,7 +661,17 @@ def test_what_the_file_of_new_only_mentions_works_too(here: Path, capsys):
     Path("press.yaml").write_text(text)
     assert main(["run", "press.yaml", "--until", "1", "--quiet"]) == 0, capsys.readouterr().err
     run = results.load("press.nc")
-    assert run.attrs["degrees_of_freedom"] == 1 and "wave" in run.attrs["model"]
+    assert run.attrs["degrees_of_freedom"] == 2 and "wave" in run.attrs["model"]
+
+
+def test_the_loop_that_the_file_of_new_mentions_works_too(here: Path, capsys):
+    assert main(["new", "press"]) == 0
+    text = re.sub(r"^drives:\n.*\n", "", Path("press.yaml").read_text(), flags=re.MULTILINE)
+    text = re.sub(r"^# (control:|  (?:law|coordinates|actuators): .*)$", r"\1", text, flags=re.MULTILINE)
+    Path("press.yaml").write_text(text)
+    assert main(["run", "press.yaml", "--until", "1", "--quiet"]) == 0, capsys.readouterr().err
+    run = results.load("press.nc")
+    assert 0 < float(run.error_max[0]) < 0.5 and float(run.control_max[0]) <= 20
 
 
 def test_new_overwrites_only_when_forced(capsys):

@@ -85,6 +85,10 @@ def reproduce(arguments: argparse.Namespace) -> None:
         records = list(study.records(**options))
         listed = [record.as_dict() for record in records]
         print(json.dumps(listed, indent=2, allow_nan=False) if arguments.json else papers.table(records))
+        if not arguments.json:
+            same = sum(record.verdict.startswith("reproduces") for record in records)
+            good = sum(record.good for record in records)
+            print(f"\n{len(records)} items: {same} reproduce, {good - same} more agree with our reference instead")
         if folder is not None:
             from jointplay import results
 

@@ -135,6 +135,13 @@ def _several(raw: Any) -> Any:
     return (raw,) if isinstance(raw, str) else tuple(raw or ())
 
 
+class ControlSchema:
+    """Annotation: the laws that files know, in the JSON schema."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        return Chosen("control").__get_pydantic_json_schema__(schema, handler)
+
+
 _NAMES = Names(("model",))
 _OPEN = {"type": "object", "additionalProperties": True}
 
@@ -150,7 +157,7 @@ class Control(Part):
     computed so often, and held in between. settled (s): when the statistics begin.
     """
 
-    law: Annotated[Any, PlainValidator(_law), WithJsonSchema({})]
+    law: Annotated[Any, PlainValidator(_law), ControlSchema()]
     coordinates: Annotated[dict[str, Coordinate], _NAMES] = Frozen()
     actuators: Annotated[dict[str, Actuator], _NAMES]
     sensors: Annotated[dict[str, Sensor], _NAMES] = Frozen()
@@ -231,7 +238,11 @@ class Control(Part):
                     what, targets = "joint", set(joints)
                 if part.of not in targets:
                     other = next((k for k, (_, have) in known.items() if part.of in have), None)
-                    hint = f"; its kind is {other}" if other else suggestion(part.of, sorted(targets))
+                    hint = (
+                        f"; its kind is {other}"
+                        if other and not getattr(part, "side", None)
+                        else suggestion(part.of, sorted(targets))
+                    )
                     yield ("control", section, name, "of"), f"no {what} {part.of!r}{hint}"
         for i, joint in enumerate(self.cut):
             if joint not in joints:
