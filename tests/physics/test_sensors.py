@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jointplay.laws import law
-from jointplay.model import control, library, loads, sine
+from jointplay.model import ModelError, control, library, loads, motions, sine
 from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, simulate
 
 H = 1e-3
@@ -187,3 +187,46 @@ def test_same_seed_same_run():
 
     one, two, other = (simulate(ARM, 0.1, MoreauJean(H), control=loop(seed)).angle.values for seed in (1, 1, 2))
     assert (one == two).all() and (one != other).any()
+
+
+@pytest.mark.parametrize("order", [4, 5])
+def test_a_torque_that_is_held_acts_from_its_first_stage_on(order):
+    # Rate feedback sampled at every step, no gravity: each step multiplies the rate by 1 - k2 h / I.
+    bar, h, inertia = library.pendulum(angles=[0.05]).replace(gravity=(0.0, 0.0)), 0.01, 1 / 3
+    law = control.pd("bar1", 0.0, k1=0.0, k2=1.95 * inertia / h, period=h)
+    start = {"bar1": 0.05, "bar1.rate": 1.0}
+    run = simulate(bar, 0.3, FixedRungeKutta(h, order=order), every=h, start=start, control=law)
+    assert run.angle_rate.values[:, 0] == pytest.approx((-0.95) ** np.arange(31), abs=1e-4)
+
+
+def test_late_sensors_do_not_count_as_jumps():
+    law = control.feedback_linearisation(
+        "crank", motions.constant_speed(60.0, np.pi / 2), k1=400, k2=40, sensors={"s": {"of": "crank", "period": 0.01}}
+    )
+    run = simulate(library.four_bar(), 0.05, FixedRungeKutta(1e-3), control=law, start={"crank.rate": 60.0})
+    assert run.attrs["outcome"] == "done"
+
+
+def test_long_steps_count_with_both_their_ends():
+    law = control.pd_tracking("bar1", motions.sine(1.0, 3.0), k1=30, k2=3)
+    long, short = (
+        simulate(library.pendulum(angles=[-1.0]), 5.0, stepper, control=law)
+        for stepper in (RungeKutta(1e-5, 1e-7, max_step=0.2), FixedRungeKutta(1e-3))
+    )
+    for name in ("error_rms", "control_rms"):
+        assert float(long[name][0]) == pytest.approx(float(short[name][0]), rel=7e-3)
+
+
+@pytest.mark.parametrize("stepper", [RungeKutta(), MoreauJean(1e-4)], ids=["smooth", "rigid"])
+def test_a_dead_centre_of_the_actuator_ends_the_run(stepper):
+    law = control.feedback_linearisation("crank", motions.cycloidal(-0.5, 1.0, start=0.5), k1=500, k2=40,
+                                         actuators="slider.x")  # fmt: skip
+    run = simulate(library.slider_crank(angle=0.5), 2.0, stepper, control=law, strict=False)
+    assert run.attrs["outcome"] == "controller failed" and "near a singular position" in run.outcome_text
+    assert float(run.outcome_time) == pytest.approx(0.5, abs=5e-3)
+
+
+def test_what_belongs_to_the_ground_is_no_sensor():
+    law = control.feedback_linearisation("crank", 0.5, k1=1, k2=1, sensors=[{"of": "J1", "side": "first"}])
+    with pytest.raises(ModelError, match=r"control.sensors.sensor1: moves with nothing"):
+        simulate(library.slider_crank(), 0.1, control=law)

@@ -17,13 +17,12 @@ from ..numerics.linalg import dot
 from ..numerics.signals import delay, due, peak, random, total
 from .constraints import moved
 from .dynamics import Equations
-from .reduced import Model, Reduced, along, same
+from .reduced import WEAKEST, Model, Reduced, along, same
 
 CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 MODEL_OPEN, MODEL_WEAK, MODEL_JUMPED = 101, 102, 103  # details of an end
 NOT_FINITE = 200  # detail of an end: and the number of the actuator
-WEAKEST = 1e-9
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
 
@@ -106,6 +105,8 @@ class Loop:
         self.memory = {f"control.{axis}.{name}": x for name, x in kept.items() for axis in self.axes}
         self.watched = self.law.watch if self.law else ()
         self.model = Model(plant, given) if uses_model(given) else None
+        # what sensors show late or seldom may jump, and is apart from what it shows
+        self.late = any(sensor.delay or sensor.period for sensor in given.sensors.values())
         self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
         soft = bool(self.model and self.model.soft)  # the model goes on as before where sensors do not tell
         self.before = [f"{name}.before" for name in self.guesses] if soft else []
@@ -157,13 +158,12 @@ class Loop:
     ) -> Command:
         """What the law says to what is measured, its states and memory; the model starts from the guess, and from its
         rates before if its sensors do not always tell them."""
-        reduced, place, speed, left, jump, weak = None, guess, guess, 0.0, 0.0, False
+        reduced, place, speed, left, jump = None, guess, guess, 0.0, 0.0
         values, rates = seen, seen_rates
         if self.model is not None:
             place, left, jump = self.model.close(guess, seen, t)
             speed = self.model.rates(place, seen_rates, t, before)
             reduced = Reduced(self.model, place, speed, t)
-            weak = reduced.spread.weak(WEAKEST)
             if not same(list(self.sensors.values()), list(self.axes.values())):
                 values, rates = reduced.values, reduced.rates
         r, dr, ddr = self.wanted(t)
@@ -200,6 +200,7 @@ class Loop:
         if missing:
             text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@law(watch=[...])) and watched"
             raise ModelError(Problem(("control", "law"), f"{text} (loop.watch)"))
+        weak = reduced.weak if reduced is not None else False
         return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
 
     # -- a loop that is computed once a step, or less often
@@ -292,19 +293,27 @@ class Loop:
         return out if self.control.sensors else (values, rates)
 
     # -- what is kept of a run
-    def statistics(self, said: Command, q: list[Any], t: Any, h: Any) -> None:
-        """The largest and mean errors and torques of all steps since the loop counts as settled."""
+    def statistics(self, said: Command, q: list[Any], t: Any, h: Any, mean: bool = False) -> None:
+        """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
+        length h counts with the mean of its two ends (long steps), else with this one."""
         late = t >= self.plant.numbers("control.settled")
         values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
+        sizes = {f"control.{n}.error": x - r for n, x, r in zip(self.axes, values, references, strict=True)}
+        sizes |= {f"control.{n}.torque": u for n, u in zip(self.control.actuators, said.torques, strict=True)}
+        squares = {name: x * x for name, x in sizes.items()}
+        if mean:
+            begun = memory("control.statistics", False)
+            for name, now in squares.items():
+                last = memory(f"{name}.last", 0.0)
+                squares[name] = 0.5 * (now + where(begun.value, last.value, now))
+                last.value = now
+            begun.value = begun.value | (t >= 0.0)
 
         def gather() -> None:
             total("control.time", h)
-            for name, x, r in zip(self.axes, values, references, strict=True):
-                peak(f"control.{name}.error.most", abs(x - r), t)
-                total(f"control.{name}.error.square", h * ((x - r) * (x - r)))
-            for name, u in zip(self.control.actuators, said.torques, strict=True):
-                peak(f"control.{name}.torque.most", abs(u), t)
-                total(f"control.{name}.torque.square", h * (u * u))
+            for name, x in sizes.items():
+                peak(f"{name}.most", abs(x), t)
+                total(f"{name}.square", h * squares[name])
 
         branch(late, gather, lambda: None)
 
@@ -312,7 +321,8 @@ class Loop:
         """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""
         if self.model is not None:
             stop(when & (said.left > CLOSED), SOLVER_FAILED, MODEL_OPEN)
-            stop(when & (said.jump > ASTRAY), SOLVER_FAILED, MODEL_JUMPED)
+            if not self.late:
+                stop(when & (said.jump > ASTRAY), SOLVER_FAILED, MODEL_JUMPED)
             stop(when & said.weak, SINGULAR_PIVOT, MODEL_WEAK)
         for i, u in enumerate(said.torques):
             if is_value(u):
@@ -320,8 +330,7 @@ class Loop:
 
     def stray(self, q: list[Any], said: Command, t: Any) -> None:
         """Note when the mechanism first has another configuration than the model."""
-        late = any(sensor.delay or sensor.period for sensor in self.control.sensors.values()) or self.control.period
-        if self.model is None or not said.place or late:  # a late model is apart for that reason
+        if self.model is None or not said.place or self.late or self.control.period:
             return
         apart: Any = 0.0
         for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):

@@ -16,9 +16,9 @@ from ..model.control import Along
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold
-from .control import WEAKEST, Loop, flag
+from .control import Loop, flag
 from .dynamics import Equations
-from .reduced import Model
+from .reduced import WEAKEST, Model
 
 
 def linear(

@@ -222,7 +222,7 @@ class Parts:
         potential should sum to, `momenta` those of the start if nothing outside acts."""
         q, v = y[: self.n], y[self.n : 2 * self.n]
         if self.loop and found.said:
-            self.loop.statistics(found.said, q, t, h)
+            self.loop.statistics(found.said, q, t, h, mean=True)
             self.loop.stray(q, found.said, t)
         kinetic, potential = self.equations.energies(q, v, t)
         peak("kinetic", kinetic, t)
@@ -267,6 +267,7 @@ class Parts:
         if self.loop and found.said:
             columns = {k: x for k, x in columns.items() if not k.startswith("control.")}
             columns |= self.loop.columns(found.said, y[: self.n], time)
+            self.loop.guard(found.said)
         emit("samples", time=time, **columns, kinetic=kinetic, potential=potential)
 
 

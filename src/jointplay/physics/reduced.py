@@ -21,6 +21,8 @@ from .dynamics import Equations, Rows, Spread
 from .kinematics import Pose
 
 NEAR = 1e-7  # m or rad: after so small a step of Newton's method the joints are closed to round-off
+WEAKEST = 1e-9  # relative pivot below which coordinates do not determine the model
+BLIND = 1e-6  # the same for actuators elsewhere: there torques grow beyond bounds, and steps pass over the place
 ROUNDS = 12  # of Newton's method at most
 
 
@@ -145,6 +147,7 @@ class Reduced:
         self.along = derivative(self.values, q)
         turning = [[dot(slope, v) for slope in derivative(row, q)] for row in self.along]
         self.spread = model.spread([*rows.B, *self.along])
+        self.weak = self.spread.weak(WEAKEST)  # where something has no unique answer
         self.rates = [dot(row, v) for row in self.along]
         self.speed, self.n = rows.speed, len(model.axes)
         self.turning = [*rows.Bdot, *turning]
@@ -186,6 +189,7 @@ class Reduced:
             return torques
         rows, acting = model.rows(model.closed, model.acting, self.q, self.t)
         spread = Spread([*rows.B, *acting], model.closed.masses())
+        self.weak = spread.weak(BLIND) | self.weak
         result = []
         for i in range(len(acting)):
             unit = [0] * (len(rows.B) + i) + [1.0] + [0] * (len(acting) - i - 1)

@@ -171,7 +171,8 @@ def stepper(
 
 
 def first_forces(parts: Parts, now: dict[str, Any]) -> dict[str, Any]:
-    """The accelerations, rates of laws and powers of the state; computed anew in the first step."""
+    """The accelerations, rates of laws and powers of the state; computed anew in the first step, and in every one whose
+    torques have just changed."""
     begun = memory("steps.begun", False)
     ends = [f"{name}.acceleration" for name in parts.names]
     ends += [f"{name}.rate" for name in (*parts.states, *parts.integrals)]
@@ -181,7 +182,7 @@ def first_forces(parts: Parts, now: dict[str, Any]) -> dict[str, Any]:
         named = parts.state(y, parts.at(now["t"], y, parts.flags(now)))
         return [named[key] for key in ends]
 
-    values = branch(begun.value, lambda: [now[key] for key in ends], compute)
+    values = compute() if parts.held else branch(begun.value, lambda: [now[key] for key in ends], compute)
     begun.value = begun.value | (now["t"] >= 0.0)
     return dict(zip(ends, values, strict=True))
 

@@ -75,6 +75,10 @@ class Pilot:
         for name, x, rate in zip(self.loop.sensors, *statics.measured(self.system, q, v, axes), strict=True):
             count = getattr(self.loop.sensors[name], "resolution", 0.0)
             x = count * math.floor(x / count + 0.5) if count else x
+            if getattr(self.loop.sensors[name], "rate", "exact") == "difference":
+                rate = 0.0  # of one sample alone there is no difference
+                if self.sampled:  # the function's first sample is this one
+                    run[f"control.{name}.begun"] = True
             for end, value in (("", x), (".rate", rate)):
                 for cell in (f"control.{name}.{what}{end}" for what in ("measured", "sample", "late")):
                     if cell in run.places:
@@ -101,7 +105,8 @@ class Pilot:
                 given = function(t, *(numbers[places].tolist() for places in seen))
                 if given is None:
                     return f"controller {name!r} gives None at t = {t:.6g} s; it must return a number for each actuator"
-                torques = [float(u) for u in (given if isinstance(given, list | tuple | np.ndarray) else [given])]
+                listed = given.ravel() if isinstance(given, np.ndarray) else given
+                torques = [float(u) for u in (listed if isinstance(listed, list | tuple | np.ndarray) else [listed])]
             except Exception as error:
                 self.error = error
                 return f"controller {name!r} raises {type(error).__name__} at t = {t:.6g} s: {error}"

@@ -36,6 +36,13 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
     if modelled and not control.cut and axes != acting:
         text = f"{acting} for {axes} coordinates; a law with a model needs as many of both, or joints to cut"
         raise ModelError(Problem(("control", "actuators"), text))
+    for section in ("coordinates", "actuators", "sensors"):
+        parts = getattr(control, section)
+        shaken = q + 1e-3 * np.random.default_rng(1).standard_normal(len(q))
+        pairs = zip(parts, *(measured(system, at, 0 * q, list(parts.values()))[0] for at in (q, shaken)), strict=True)
+        for name, here, there in pairs:
+            if here == there:
+                raise ModelError(Problem(("control", section, name), "moves with nothing; it belongs to the ground"))
     free = ideal_freedom(system, q, degrees)
     if acting > free:
         named, some = ", ".join(control.actuators), f"{free} degree{'s' * (free != 1)} of freedom"
