@@ -338,6 +338,8 @@ def sampled(function: Callable[..., Any], of: Any, reference: Any = None, *, per
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # the import system asks; laws are loaded when one is named
+        raise AttributeError(name)
     known = registry("control")
     if name not in known:
         raise AttributeError(f"no controller {shorten(name)}{suggestion(name, known)}")
