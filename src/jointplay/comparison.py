@@ -15,7 +15,6 @@ from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
 from .simulation import SAMPLES, Stepper, plan
-from .statics import twin
 from .system import System
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def compare(
     if baseline not in (IDEAL, ROUGH):
         raise ValueError(f"compare: baseline must be {IDEAL!r} or {ROUGH!r}, got {baseline!r}")
     chosen = named((DEFAULTS[0], Compliant(), *DEFAULTS[1:]) if contacts is None else contacts)
-    variants = {IDEAL: ideal(mechanism)}
+    variants = {IDEAL: mechanism.closed()}
     if baseline == ROUGH:
         variants = {ROUGH: rough(variants[IDEAL], loose, chosen.values()), **variants}
     for name, contact in chosen.items():
@@ -126,12 +125,6 @@ def named(contacts: Iterable[Contact] | Mapping[str, Contact]) -> dict[str, Cont
         if name == IDEAL:
             raise ValueError(f"compare: {IDEAL!r} names the twin without play; choose another name")
     return result
-
-
-def ideal(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with all its loose joints closed, those in permanent contact too."""
-    closed = {f"{name}.clearance": 0.0 for name in mechanism.loose(Following)}
-    return twin(mechanism.with_(closed) if closed else mechanism)
 
 
 def rough(ideal: Mechanism, loose: Mapping[str, Openable], contacts: Iterable[Contact]) -> Mechanism:

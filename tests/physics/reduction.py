@@ -4,6 +4,17 @@ import numpy as np
 
 from jointplay.system import System
 
+# a spring with a damper on the slider of library.slider_crank
+SPRING = {
+    "s": {
+        "kind": "spring",
+        "between": ["ground.O", "slider.pin"],
+        "stiffness": 400,
+        "damping": 20,
+        "free_length": 0.2,
+    }
+}
+
 
 class Reduction:
     """y'' of the coordinates that `rows` pick from all, with forces `push` on them; places are closed from q."""

@@ -18,20 +18,10 @@ from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, plan, 
 from jointplay.statics import start
 from jointplay.system import System
 from tests.helpers import differences, outcome
-from tests.physics.reduction import Reduction, units
+from tests.physics.reduction import SPRING, Reduction, units
 
 SLIDER = library.slider_crank(angle=1.0)
-SPRUNG = SLIDER.replace(
-    forces={
-        "s": {
-            "kind": "spring",
-            "between": ["ground.O", "slider.pin"],
-            "stiffness": 400,
-            "damping": 20,
-            "free_length": 0.2,
-        }
-    }
-)
+SPRUNG = SLIDER.replace(forces=SPRING)
 FINE = RungeKutta(rtol=1e-10, atol=1e-12)
 GAINS = dict(k1=100.0, k2=20.0, c=5.0)
 WANTED = sine(0.5, 3.0, offset=1.0)

@@ -11,7 +11,7 @@ from jointplay.simulation import RungeKutta, simulate
 from jointplay.statics import linearise, start
 from jointplay.statics.linearisation import Linear
 from jointplay.system import System
-from tests.physics.reduction import Reduction, units
+from tests.physics.reduction import SPRING, Reduction, units
 
 G = 9.81
 
@@ -65,17 +65,7 @@ def test_a_spring_and_a_damper_on_a_slide():
     assert found.outputs == ("block.x", "block.x.rate")
 
 
-SPRUNG = library.slider_crank().replace(
-    forces={
-        "s": {
-            "kind": "spring",
-            "between": ["ground.O", "slider.pin"],
-            "stiffness": 400,
-            "damping": 20,
-            "free_length": 0.2,
-        }
-    }
-)
+SPRUNG = library.slider_crank().replace(forces=SPRING)
 CASES = {
     "slider-crank at rest": (library.slider_crank(), {"crank": 1.0}, ["crank"], ["crank.angle"]),
     "slider-crank moving": (library.slider_crank(), {"crank": 1.0, "crank.rate": 7.0}, ["crank"], ["crank.angle"]),

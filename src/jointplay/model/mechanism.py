@@ -181,12 +181,18 @@ class Mechanism(Part):
     def loose(self, kind: type[Following]) -> dict[str, Revolute]: ...
 
     @overload
-    def loose(self, kind: type[Rigid] | type[Compliant]) -> dict[str, Openable]: ...
+    def loose(self, kind: type[Rigid] | type[Compliant] | tuple[type, ...]) -> dict[str, Openable]: ...
 
-    def loose(self, kind: type) -> Mapping[str, Openable]:
-        """The joints with play whose contact is of this kind (Following, Rigid, Compliant)."""
+    def loose(self, kind: type | tuple[type, ...]) -> Mapping[str, Openable]:
+        """The joints with play whose contact is of this kind, or of one of these (Following, Rigid, Compliant)."""
         opened = {n: j for n, j in self.joints.items() if isinstance(j, Openable) and play(j) > 0}
         return {name: joint for name, joint in opened.items() if isinstance(joint.contact, kind)}
+
+    def closed(self, *kinds: type) -> Mechanism:
+        """A copy without play in the joints whose contact is of these kinds (any, unless given)."""
+        loose = self.loose(kinds or (Following, Rigid, Compliant))
+        plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
+        return self.with_(plays) if plays else self
 
     def stopped(self) -> dict[str, Stoppable]:
         """The joints with a lower or upper stop."""

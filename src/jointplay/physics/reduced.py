@@ -12,7 +12,6 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.control import Along, Control
-from ..model.joints import Gear, Openable, play
 from ..model.mechanism import Mechanism, owner
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
@@ -28,9 +27,7 @@ ROUNDS = 12  # of Newton's method at most
 
 def ideal(mechanism: Mechanism) -> Mechanism:
     """The mechanism without play and without control: what a controller takes it for."""
-    loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Openable) and play(j) > 0}
-    plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
-    return mechanism.replace(control=None).with_(plays) if plays else mechanism.replace(control=None)
+    return mechanism.replace(control=None).closed()
 
 
 def along(pose: Pose, axis: Along) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.clearances import Compliant, Rigid
-from ..model.joints import Gear
 from ..model.mechanism import Mechanism
 from ..system import System
 from .assembly import launch
@@ -20,9 +19,7 @@ def twin(mechanism: Mechanism) -> Mechanism:
     >>> twin(library.crank_rocker_2016(clearance2=1e-3)).value("J2.clearance")
     0.0
     """
-    loose = {**mechanism.loose(Rigid), **mechanism.loose(Compliant)}
-    plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
-    return mechanism.with_(plays) if plays else mechanism
+    return mechanism.closed(Rigid, Compliant)
 
 
 def closed(system: System) -> System:
