@@ -18,7 +18,7 @@ ROOMS: list[set[str]] = [
     {"laws"},
     {"model"},
     {"physics"},
-    {"system"},
+    {"system", "structure"},
     {"simulation", "statics", "results", "audit"},
     {"papers", "comparison", "analysis", "sweep", "balance"},
     {"cli", "studio", "report", "plots"},

@@ -8,10 +8,10 @@ from .equilibrium import Equilibrium, equilibria
 from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
-from .starting import closed, start, twin
+from .starting import closed, nearest, start, twin
 
 __all__ = [
     "Check", "Equilibrium", "Freedom", "Linear", "assemble", "check", "closed", "doubts", "equilibria", "followed",
     "freedom", "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
-    "period", "references", "refuse_drives", "start", "twin",
+    "nearest", "period", "references", "refuse_drives", "start", "twin",
 ]  # fmt: skip
