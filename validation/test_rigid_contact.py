@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from jointplay.model import Rigid, library
-from jointplay.results import audit, audited, deviation
+from jointplay.results import audited, deviation
 from jointplay.simulation import MoreauJean, simulate
 
 TORQUE = {"motor": {"kind": "torque", "on": "crank", "torque": 6.0}}

@@ -5,6 +5,7 @@ motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria
 run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
@@ -23,7 +24,7 @@ _ROOMS = {
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
     "jointplay.comparison": "compare",
-    "jointplay.simulation": "simulate Simulation Stepper RungeKutta FixedRungeKutta MoreauJean Outcome "
+    "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
     "SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}

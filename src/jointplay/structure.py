@@ -20,14 +20,16 @@ ASIDE = ("name", "source", "remarks", "start")  # of a mechanism: what no equati
 def structure(mechanism: Mechanism, numbers: Collection[str]) -> Hashable:
     """What two mechanisms must share for one program to serve both, given the addresses of its run-time numbers.
 
-    Numbers that are none of these count by their value, functions and laws by identity: what is not known to be
-    changeable makes another structure, and never a stale program.
+    A number with an address is one of these or 0.  Numbers without one count by their value, functions and laws by
+    identity: what is not known to be changeable makes another structure, and never a stale program.
     """
-    changeable = {path for address, path, _ in mechanism.numbers() if address in numbers}
+    addressed = {path for _, path, _ in mechanism.numbers()}
 
     def walk(x: Any, path: Path) -> Hashable:
-        if isinstance(x, float):
-            return "number" if path in changeable else x
+        if path in addressed:
+            return "number"
+        if x is None and (*path, 0) in addressed:  # a mass centre that follows from the shape
+            return "number", "number"
         if isinstance(x, LawChoice):
             return Same(x.law), tuple(x.values)
         if isinstance(x, Sampled):  # called from outside the program

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Recorder, code_of, key_of, spread
-from .trees import build, flatten
+from .recorder import Array, Recorder, code_of, key_of
+from .trees import arguments, build, flatten
 from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 
 
@@ -95,7 +95,7 @@ class EagerRecorder(Recorder):
         again: Any = True
         for _ in range(1 if self.aside else at_most):
             values = [self.opaque(x, k) for x, k in zip(values, kinds, strict=True)]
-            results, again = body(*spread(build(form, values)))
+            results, again = body(*arguments(build(form, values)))
             values, _ = flatten(results)
             if not (again.number if isinstance(again, Value) else again):
                 break

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from .trees import alike, build, flatten, paths
+from .trees import alike, arguments, build, flatten, paths
 from .values import TraceError, Value, as_float, constant, here, kind_of, operate, recorder
 
 
@@ -83,26 +83,6 @@ class Cell:
         recorder().write(self, new)
 
 
-class Cells:
-    """Named numbers in the form of a tree, read and set together."""
-
-    def __init__(self, cells: list[Cell], form: Any) -> None:
-        self.cells, self.form = cells, form
-
-    @property
-    def value(self) -> Any:
-        """Their present values as a tree; a new one takes effect when the step is committed."""
-        return build(self.form, [cell.value for cell in self.cells])
-
-    @value.setter
-    def value(self, new: Any) -> None:
-        leaves, form = flatten(new)
-        if not alike(form, self.form):
-            raise TraceError(f"{here()}: {self.cells[0].name!r} and its like hold another form of values")
-        for cell, x in zip(self.cells, leaves, strict=True):
-            cell.value = x
-
-
 def key_of(x: Any) -> Any:
     """What identifies an operand in a memo."""
     if isinstance(x, Value):
@@ -113,11 +93,6 @@ def key_of(x: Any) -> Any:
 def code_of(text: Any) -> Any:
     """What identifies the text of a side, whenever it is run."""
     return getattr(getattr(text, "func", text), "__code__", text)
-
-
-def spread(carry: Any) -> Any:
-    """The arguments of a loop's body: the parts of a list or tuple, anything else as one."""
-    return carry if type(carry) in (list, tuple) else (carry,)
 
 
 def outer_values(block: Block) -> list[Value]:
@@ -263,10 +238,11 @@ class Recorder:
         finally:
             block.open, self.block = False, outer
 
-    def settle(self, values: list[Any], kinds: list[str], complaint: str, strict: bool = False) -> list[Any]:
-        """Values and constants of the expected kinds, or an error; if strict, a plain 2 is no integer."""
+    def settle(self, values: Any, kinds: Any, complaint: str, strict: bool = False, like: Any = (None, None)) -> Any:
+        """Values and constants of the expected kinds and forms, or an error; if strict, a plain 2 is no integer."""
         pairs = list(zip(values, kinds, strict=False))
-        if len(values) != len(kinds) or any(kind_of(v) != k for v, k in pairs if strict or isinstance(v, Value)):
+        same = len(values) == len(kinds) and (like[0] is None or alike(*like))
+        if not same or any(kind_of(v) != k for v, k in pairs if strict or isinstance(v, Value)):
             raise TraceError(f"{here()}: {complaint}; write whole(2) for an integer 2, number(i) for a float")
         self.visible(values)
         return [v if isinstance(v, Value) else constant(v, k) for v, k in pairs]
@@ -282,10 +258,8 @@ class Recorder:
                 kinds = kinds if forms else [kind_of(x) for x in block.ends]
                 forms.append(form)
                 complaint = "the sides of a branch return different numbers, kinds or forms of values"
-                block.ends = self.settle(block.ends, kinds, complaint, strict=True)
+                block.ends = self.settle(block.ends, kinds, complaint, strict=True, like=(forms[0], form))
             sides.append(block)
-        if not alike(*forms):
-            raise TraceError(f"{here()}: {complaint}")
         changed = [self.cells[n] for n in {**sides[0].cells, **sides[1].cells}]
         for block in sides:
             block.ends += [block.cells[c.name] if c.name in block.cells else self.read(c) for c in changed]
@@ -314,12 +288,10 @@ class Recorder:
         starts = self.settle(starts, kinds, "")
         with self.enter("loop", at_most) as block:
             inside = [self.new("formal", (), k) for k in kinds]
-            results, again = body(*spread(build(form, inside)))
+            results, again = body(*arguments(build(form, inside)))
             complaint = "the body of a loop must return what it carries, and a mask"
             leaves, like = flatten(results)
-            *ends, again = self.settle([*leaves, again], [*kinds, "m"], complaint)
-            if not alike(form, like):
-                raise TraceError(f"{here()}: {complaint}")
+            *ends, again = self.settle([*leaves, again], [*kinds, "m"], complaint, like=(form, like))
         cells = [self.cells[n] for n in block.carried]
         block.formals = inside + [block.carried[c.name][1] for c in cells]
         block.ends = [*ends, *(block.cells[c.name] for c in cells), again]
@@ -334,18 +306,16 @@ class Recorder:
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Call a subroutine, tracing it on its first use with such arguments."""
         leaves, form = flatten(args)
-        try:
-            key = (function, form, *(a.kind if isinstance(a, Value) else key_of(a) for a in leaves))
-            known = self.routines.get(key)
-        except TypeError:
-            raise TraceError(f"{here()}: a subroutine takes numbers, and trees of them") from None
-        if known is None:
+        if any(type(a).__hash__ is None for a in leaves):
+            raise TraceError(f"{here()}: a subroutine takes numbers, and trees of them")
+        key = (function, form, *(a.kind if isinstance(a, Value) else key_of(a) for a in leaves))
+        if key not in self.routines:
             with self.enter("subroutine") as block:
                 given = [self.new("formal", (), a.kind) if isinstance(a, Value) else a for a in leaves]
                 block.ends, form = flatten(function(*build(form, given)))
             block.formals = [f for f in given if isinstance(f, Value)]
-            known = self.routines[key] = block, form
-        block, form = known
+            self.routines[key] = block, form
+        block, form = self.routines[key]
         results = iter(self.call_again(block, [a for a in leaves if isinstance(a, Value)]))
         return build(form, [next(results) if isinstance(end, Value) else end for end in block.ends])
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Cells
-from .trees import LEAF, flatten, paths
+from .recorder import Cell
+from .trees import LEAF, alike, build, flatten, paths
 from .values import TraceError, here, is_value, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
@@ -62,6 +62,26 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
 def whole(n: int) -> Any:
     """An integer as a value, to start a counter in a loop or branch."""
     return recorder().opaque(n, "i")
+
+
+class Cells:
+    """Named numbers in the form of a tree, read and set together."""
+
+    def __init__(self, cells: list[Cell], form: Any) -> None:
+        self.cells, self.form = cells, form
+
+    @property
+    def value(self) -> Any:
+        """Their present values as a tree; a new one takes effect when the step is committed."""
+        return build(self.form, [cell.value for cell in self.cells])
+
+    @value.setter
+    def value(self, new: Any) -> None:
+        leaves, form = flatten(new)
+        if not alike(form, self.form):
+            raise TraceError(f"{here()}: {self.cells[0].name!r} and its like hold another form of values")
+        for cell, x in zip(self.cells, leaves, strict=True):
+            cell.value = x
 
 
 def memory(name: Any, start: Any = 0.0) -> Any:

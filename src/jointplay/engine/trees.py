@@ -88,3 +88,8 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     leaves, form = flatten(tree)
     columns = [flatten(other)[0] for other in others]
     return build(form, [function(*xs) for xs in zip(leaves, *columns, strict=True)])
+
+
+def arguments(carry: Any) -> Any:
+    """The arguments of a loop's body: the parts of a list or tuple, anything else as one."""
+    return carry if type(carry) in (list, tuple) else (carry,)

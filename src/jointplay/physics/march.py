@@ -123,9 +123,15 @@ class Kept:
 
     before: Point
     now: Point
+    seen: dict[str, list[Any]]  # parts of the end's state as they were when forces were computed there
     pushes: list[Any]  # of joints in permanent contact
     length: Any
     h: Any
+
+
+def parts(state: State) -> dict[str, list[Any]]:
+    """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
+    return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
 
 
 @dataclass
@@ -151,7 +157,7 @@ class States(March):
         begun = replace(begun, now=self.fresh(begun.now))
 
         def wait() -> Attempt:
-            return Attempt(begun, motion.acting(begun.now.state), open_.value)
+            return Attempt(begun, motion.acting(replace(begun.now.state, **begun.seen)), open_.value)
 
         found: Attempt = branch(late.value, wait, lambda: self.attempt(begun))
         now = found.kept.now.state
@@ -170,9 +176,10 @@ class States(March):
         point = Point(self.names, motion.names_of_slope)
         before = mapped(lambda name: f"before.{name}", point)
         pushes = [f"{joint}.push" for joint in motion.following]
-        names = Kept(before, point, pushes, "step.length", "step.next")
+        seen = mapped(lambda name: f"seen.{name}", parts(self.names))
+        names = Kept(before, point, seen, pushes, "step.length", "step.next")
         start = Point(self.begun(self.names), mapped(lambda name: 0.0, motion.names_of_slope))
-        return names, Kept(start, start, [0.0] * len(pushes), 1.0, 0.0)
+        return names, Kept(start, start, parts(start.state), [0.0] * len(pushes), 1.0, 0.0)
 
     def fresh(self, now: Point) -> Point:
         """The state with its slope; computed anew in the first call, and where its torques have just changed."""
@@ -232,7 +239,7 @@ class States(March):
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
             peak("drift", drift)
-            return self.accepted(begun, point, acting, h, following)
+            return self.accepted(begun, state, point, acting, h, following)
 
         if motion.fixed or not motion.labels:
             return accept()
@@ -241,11 +248,12 @@ class States(March):
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
 
-    def accepted(self, begun: Kept, point: Point, acting: Acting, h: Any, following: Any) -> Attempt:
+    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Any, following: Any) -> Attempt:
         """What is kept of a step that is taken: contacts that begin or end there, joints that would pull."""
         motion = self.motion
         if motion.following:
             point, acting, h = watch(motion, begun.pushes, begun.now, point, acting, h)
+            seen = point.state
         pushes = motion.pushes(acting)
         if motion.labels:
             before = point.state
@@ -254,7 +262,7 @@ class States(March):
         if motion.loop and motion.fixed:
             state = point.state
             motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
-        return Attempt(Kept(begun.now, point, pushes, h, following), acting, True)
+        return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
 
     def samples(self, kept: Kept) -> Any:
         """Write the samples inside the last step; gives whether some are left."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.control import Control
 from ..model.mechanism import Mechanism
-from ..physics.step import Stepper, is_number
+from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .outcome import Ending, Entry, Outcome, SimulationFailed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ending", "Entry", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
-    "Stepper", "default_stepper", "simulate",
+    "Step", "Stepper", "default_stepper", "simulate",
 ]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
 HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]

@@ -248,6 +248,8 @@ class Simulation:
                 return
             if n == 0:
                 return
+            if self.ends[0] != FAR:
+                self.leave()
             self.ends[:], self.goals[:] = FAR, self.taken + n
             self.standing[self.alive & (self.standing == DONE)] = RUNNING
             self.run.few_steps(n)
@@ -270,12 +272,25 @@ class Simulation:
 
     def aim(self, until: float, goal: Any) -> None:
         """Set where to go, and let lanes that got where they should go on from there."""
+        self.leave()
         self.ends[:], self.goals[:] = until, goal
         reached = (self.times >= until) | (self.taken >= goal)
         self.standing[(self.standing == DONE) & self.alive & ~reached] = RUNNING
         self.standing[(self.standing == RUNNING) & reached] = DONE
-        if self.late is not None:  # what is left of the last step comes before the next one
+
+    def leave(self) -> None:
+        """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
+        samples of impulses that are not due by themselves are left out."""
+        if self.late is not None:
             self.late |= self.taken > 0
+        if not self.stepper.impulsive or not self.every:
+            return
+        strides = self.run.parameter_words[self.index["stepper.stride"]]
+        for lane in range(self.lanes):
+            parts = self.run.collected["samples"][lane]
+            arrived = self.times[lane] >= self.ends[lane] and self.alive[lane]
+            if arrived and parts and self.taken[lane] % strides[lane] and parts[-1][-1, 0] == self.times[lane]:
+                parts[-1] = parts[-1][:-1]
 
     def go(self, progress: Callable[[float], None] | None) -> None:
         """Run until every lane has arrived or ended; sampled functions are called on the way."""
