@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from jointplay.model import Mechanism
 from jointplay.model.clearances import Rigid
 from jointplay.model.joints import Gear, Prismatic, Revolute, Slot
