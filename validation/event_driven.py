@@ -238,6 +238,9 @@ class Journey:
                 barred |= {(i, mode) for mode in (FORWARD, BACKWARD, STICKING)}
             else:
                 barred.add((i, before[i]))
+                self.modes[i] = STICKING
+        # what ceases to slide, or is about to, has no slip; round-off must not choose its direction
+        self.q, self.v = self.modal.closed(self.t, self.q, self.v, self.modes)
         shut = [i for i, mode in enumerate(before) if mode != OPEN or i in struck]
         if struck:
             shut = self.strike(struck, shut)
