@@ -25,6 +25,7 @@ from validation.event_modes import BACKWARD, FAINT, FORWARD, OPEN, STICKING, STI
 APART = 1e-13  # m or rad: a gap below minus this has closed
 CREEP = 1e-12  # m/s: slip against its direction by more than this has ended
 CAPTURE = 1e-7  # s: rebounds that end sooner are left out, which changes rates by no more than its square
+LEAST = 0.1  # of CAPTURE: a single flight that is shorter is left out even where nothing is lost (e = 1)
 SAMPLES = np.linspace(0.0, 1.0, 6)[1:]  # of a step, where signs are looked at
 MOST = 200  # events within CAPTURE of each other before the run is given up
 
@@ -239,8 +240,10 @@ class Journey:
             else:
                 barred.add((i, before[i]))
                 self.modes[i] = STICKING
-        # what ceases to slide, or is about to, has no slip; round-off must not choose its direction
-        self.q, self.v = self.modal.closed(self.t, self.q, self.v, self.modes)
+        # what strikes has no gap, what ceases to slide or is about to has no slip; round-off must not decide
+        touching = [FORWARD if i in struck else mode for i, mode in enumerate(self.modes)]
+        self.q, _ = self.modal.closed(self.t, self.q, self.v, touching)
+        _, self.v = self.modal.closed(self.t, self.q, self.v, self.modes)
         shut = [i for i, mode in enumerate(before) if mode != OPEN or i in struck]
         if struck:
             shut = self.strike(struck, shut)
@@ -274,10 +277,10 @@ class Journey:
     def ends_here(self, i: int, after: np.ndarray, shut: list[int], normal: np.ndarray) -> bool:
         """Whether all rebounds of a contact that leaves would be over within `CAPTURE`: each is shorter by e."""
         leaving, e = float(normal @ after), self.contacts[i].restitution
-        if leaving <= STILL or e >= 1:
+        if leaving <= STILL:
             return False
         touches = self.modal.touches(self.q, after)
         others = [j for j in shut if j != i and touches[j].normal @ after <= STILL]
         modes = self.modal.choose(self.t, self.q, after, others, set())
         pressed = -self.modal.forces(self.t, self.q, after, modes)[0].second[i, 0]
-        return bool(pressed > 0 and 2 * leaving < CAPTURE * pressed * (1 - e))
+        return bool(pressed > 0 and 2 * leaving < CAPTURE * pressed * max(1 - e, LEAST))

@@ -21,6 +21,7 @@ from validation.event_contacts import Contact, Touch, contacts
 OPEN, FORWARD, BACKWARD, STICKING = 0, 1, -1, 2
 STILL = 1e-9  # m/s: less is no slip, and no rebound, where an event decides what follows
 FAINT = 1e-10  # of the largest force: what a force may fail its inequality by before an event
+CLOSED = 1e-14  # m or rad: what joints and contacts may leave open
 WRONG = 1e-6  # of the largest force, or N s: modes that fail by more are none
 
 Push = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
@@ -117,14 +118,15 @@ class Modal:
 
     def closed(self, t: float, q: np.ndarray, v: np.ndarray, modes: Modes) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and rates moved onto joints, closed and sticking contacts by least change in the mass metric."""
-        for _ in range(2):
+        for _ in range(4):
             here, touches = self.system.evaluate(q, v, t), self.touches(q, v)
             lines = self.lines(here.B, touches, [FORWARD if mode else OPEN for mode in modes])
             lines.acting = lines.held
             left = np.array([*here.residual[self.kept], *(touches[i].gap for i, _ in lines.parts)])
+            if np.abs(left).max(initial=0.0) <= CLOSED:
+                break
             q = q - self.inverse * (lines.held.T @ self.solve(lines, left))
-        here = self.system.evaluate(q, v, t)
-        lines = self.lines(here.B, self.touches(q, v), modes)
+        lines = self.lines(here.B, touches, modes)
         lines.acting = lines.held
         lacking = lines.held @ v - np.array([*here.speed[self.kept], *[0.0] * len(lines.parts)])
         return q, v - self.inverse * (lines.held.T @ self.solve(lines, lacking))
