@@ -19,7 +19,6 @@ from scipy.optimize import brentq
 
 import jointplay as jp
 from jointplay import statics
-from validation.event_contacts import Contact
 from validation.event_modes import BACKWARD, FAINT, FORWARD, OPEN, STICKING, STILL, Modal, Push
 
 APART = 1e-13  # m or rad: a gap below minus this has closed
@@ -211,19 +210,26 @@ class Journey:
         def sign(t: float) -> float:
             return float(self.signs(t, dense(t))[k])
 
+        def gap(t: float) -> float:
+            return self.contacts[k // 3].at(*self.split(dense(t))).gap
+
+        if self.modes[k // 3] == OPEN:  # where the gap is 0, not where it has failed; it may begin with a leap from 0
+            if self.rate(a, dense, k // 3) > 0 > self.rate(b, dense, k // 3):
+                a = float(brentq(self.rate, a, b, args=(dense, k // 3), xtol=1e-15, rtol=1e-15))
+            sign = gap if gap(a) > 0 else sign
         return (a if sign(a) <= 0 else float(brentq(sign, a, b, xtol=1e-15, rtol=1e-15))), int(k)
+
+    def rate(self, t: float, dense: Any, i: int) -> float:
+        """The rate of the gap of contact i at a time inside a step."""
+        q, v = self.split(dense(t))
+        return float(self.contacts[i].at(q, v).normal @ v)
 
     def touched(self, dense: Any, a: float, b: float) -> list[tuple[float, int]]:
         """Gaps that close and open again between two times."""
-
-        def rate(t: float, c: Contact) -> float:
-            q, v = self.split(dense(t))
-            return float(c.at(q, v).normal @ v)
-
         found = []
         for i, c in enumerate(self.contacts):
-            if self.modes[i] == OPEN and rate(a, c) < 0 < rate(b, c):
-                least = float(brentq(rate, a, b, args=(c,)))
+            if self.modes[i] == OPEN and self.rate(a, dense, i) < 0 < self.rate(b, dense, i):
+                least = float(brentq(self.rate, a, b, args=(dense, i)))
                 if c.at(*self.split(dense(least))).gap < -APART:
                     found.append(self.root(dense, a, least, 3 * i))
         return found
