@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..model import library
 from ..model.mechanism import Mechanism
 from ..results import audit
@@ -132,7 +133,7 @@ def peaks(data: str, case: int) -> Peaks:
     outcome = journey.go(drain, strict=True)
     drain()
     if not outcome.complete:
-        raise ValueError(f"spacecraft, set {data}, case {case}: {outcome.text}")
+        raise InputError(f"spacecraft, set {data}, case {case}: {outcome.text}")
     sides = {joint: [journey.number(f"{joint}.force.{part}") for part in "xy"] for joint in joints}
     return Peaks(errors, sides)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import InputError
 from ..model.clearances import Following
 from ..model.files import loads
 from ..model.joints import Gear, Openable, Prismatic, Revolute, Slot, play
@@ -77,10 +78,10 @@ class Places:
     def play(self, name: str) -> Play:
         """What happens in one joint with play."""
         if name not in self.mechanism.joints:
-            raise ValueError(f"no joint {name!r} in this result; there are {', '.join(self.mechanism.joints)}")
+            raise InputError(f"no joint {name!r} in this result; there are {', '.join(self.mechanism.joints)}")
         joint = self.mechanism.joints[name]
         if not isinstance(joint, Openable) or not play(joint) > 0:
-            raise ValueError(f"joint {name!r} has no play; loosen it, as in mechanism.loosen({name!r}, '1 mm')")
+            raise InputError(f"joint {name!r} has no play; loosen it, as in mechanism.loosen({name!r}, '1 mm')")
         makers = {Revolute: self._revolute, Prismatic: self._prismatic, Slot: self._slot, Gear: self._gear}
         made: Play = makers[type(joint)](name, joint)  # type: ignore[operator]
         made.permanent = isinstance(joint.contact, Following)
@@ -141,4 +142,4 @@ def model_of(run: xarray.Dataset) -> Mechanism:
     try:
         return loads(text)
     except ModelError as error:
-        raise ValueError(f"the model of this result cannot be read, give the mechanism itself: {error}") from None
+        raise InputError(f"the model of this result cannot be read, give the mechanism itself: {error}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html as markup
 import json
 import os
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import results
+from .. import results, writing
 from .._version import __version__
+from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
 from ..plots.places import Places, model_of
@@ -44,7 +44,7 @@ def html(
     found = run if not isinstance(run, str | os.PathLike) else results.load(run)
     ideal = twin if twin is None or not isinstance(twin, str | os.PathLike) else results.load(twin)
     if not found.sizes.get("time"):
-        raise ValueError("this result holds no samples, so there is nothing to show")
+        raise InputError("this result holds no samples, so there is nothing to show")
     content, numbers = payload(found, ideal, command, mechanism)
     return assemble(found.attrs.get("title", "mechanism"), content, numbers)
 
@@ -58,14 +58,7 @@ def write(
 ) -> Path:
     """Write the page of a result, whole or not at all; see `html`."""
     path = Path(target)
-    text = html(run, twin, command, mechanism)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    writing.write(path, html(run, twin, command, mechanism).encode())
     return path
 
 
@@ -79,7 +72,7 @@ def payload(
     shared = twin is not None and bool(twin.sizes.get("time"))
     if twin is not None and [str(name) for name in twin.body.values] != names:
         others = ", ".join(map(str, twin.body.values))
-        raise ValueError(
+        raise InputError(
             f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
         )
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism, owner
 from ..system import Equations, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
@@ -22,7 +23,7 @@ SLACK = 1e-3  # corrections of a prediction below this are never suspect
 MOST = 50_000  # steps between two times: minutes
 
 
-class Unassembled(ValueError):
+class Unassembled(ComputationFailed):
     """Drives that open a joint which must stay closed."""
 
 
@@ -47,7 +48,7 @@ class Path:
         q = assemble(system)
         free = freedom(system, q)
         if free.degrees:
-            raise ValueError(drives_wanted(system, q, free.degrees))
+            raise ComputationFailed(drives_wanted(system, q, free.degrees))
         self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
         self.redundant = free.redundant
         self.passages: list[float] = []
@@ -57,7 +58,7 @@ class Path:
         self.turned = Held(tuple(np.array(system.rows)[rates]), rows, rows @ q)
         first = self.at(0.0, q)
         if first is None:
-            raise ValueError(self.singular(0.0, q))
+            raise ComputationFailed(self.singular(0.0, q))
         self.state = first
 
     def at(self, t: float, q: np.ndarray) -> State | None:
@@ -86,7 +87,7 @@ class Path:
         """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
         step, halvings, steps, begin = until - self.state.t, 0, 0, self.state.t
         if np.abs(self.state.v * step / self.scale).max() > 10 * MOST * LARGEST:
-            raise ValueError(self.far(begin, until))
+            raise ComputationFailed(self.far(begin, until))
         while self.state.t != until:
             now = self.state
             t = now.t + step if abs(step) < abs(until - now.t) else until
@@ -104,13 +105,13 @@ class Path:
                     self.passages.append(t)
                 self.state, self.turned, step, halvings, steps = new, turned, 2 * dt, 0, steps + 1
                 if steps == MOST:
-                    raise ValueError(self.far(begin, until))
+                    raise ComputationFailed(self.far(begin, until))
                 continue
             step, halvings = dt / 2, halvings + 1
             if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
                 raise self.stuck(until)
         if self.state.conditioning < PRECISE:
-            raise ValueError(self.singular(until, self.state.q))
+            raise ComputationFailed(self.singular(until, self.state.q))
         return self.state
 
     def far(self, begin: float, until: float) -> str:
@@ -120,7 +121,7 @@ class Path:
             f"{MOST} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
         )
 
-    def stuck(self, until: float) -> ValueError:
+    def stuck(self, until: float) -> ComputationFailed:
         """What to raise for a motion that cannot go on."""
         now = self.state
         for ahead in (now.t + 1e-3 * (until - now.t), until):
@@ -131,7 +132,7 @@ class Path:
                     f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
                     f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
                 )
-        return ValueError(self.singular(now.t, now.q))
+        return ComputationFailed(self.singular(now.t, now.q))
 
     def singular(self, t: float, q: np.ndarray) -> str:
         """The sentence for a position in which the drives do not determine the motion."""
@@ -163,7 +164,7 @@ def follow(system: System, times: Any) -> tuple[Path, list[State]]:
     """The states of a fully driven mechanism at increasing times."""
     at = np.atleast_1d(np.asarray(times, float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
-        raise ValueError(f"times must be finite and increase, got {times!r}")
+        raise InputError(f"times must be finite and increase, got {times!r}")
     path = Path(system)
     return path, [path.go(float(t)) for t in at]
 

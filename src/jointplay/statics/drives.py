@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..errors import ComputationFailed
 from ..model.joints import Prismatic
 from ..model.mechanism import Mechanism, owner
 from ..model.motions import Constant, ConstantSpeed, Sine
@@ -59,7 +60,7 @@ class Followed:
     until: float
     period: float | None
     states: list[State]
-    problem: ValueError | None
+    problem: ComputationFailed | None
 
     def text(self) -> str:
         """One line for people."""
@@ -89,7 +90,7 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
         states = []
         for t in np.linspace(0.0, reach, POINTS + 1):
             states.append(path.go(float(t)))
-    except ValueError as error:
+    except ComputationFailed as error:
         return Followed(reach, again, [], error)
     return Followed(reach, again, states, None)
 
