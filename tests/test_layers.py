@@ -20,7 +20,7 @@ ROOMS: list[set[str]] = [
     {"model"},
     {"physics"},
     {"system"},
-    {"simulation", "statics", "results", "audit"},
+    {"simulation", "statics", "results", "recognition", "audit"},
     {"papers", "comparison", "analysis", "sweep", "balance"},
     {"cli", "studio", "report", "plots"},
 ]

@@ -18,6 +18,7 @@ from ._version import __version__
 from .errors import InputError
 from .model.files import dumps
 from .model.parts import ModelError
+from .recognition import flaw
 from .system import System
 from .writing import write
 
@@ -226,6 +227,9 @@ def load(path: str | os.PathLike[str]) -> Dataset:
         remedy = "update jointplay to read it" if newer else "compute it again"
         shown = repr(version) if isinstance(version, str) else version
         raise InputError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
+    wrong = flaw(run)
+    if wrong:
+        raise InputError(f"{path}: is not as jointplay writes results, and may have been altered: {wrong}")
     return run
 
 

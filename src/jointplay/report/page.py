@@ -16,7 +16,8 @@ from .._version import __version__
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
-from ..plots.places import Places, model_of
+from ..plots.places import Places, model_of, readable
+from ..plots.style import needs
 from . import charts, scene
 from .blob import Blob, frames
 
@@ -45,6 +46,7 @@ def html(
     ideal = twin if twin is None or not isinstance(twin, str | os.PathLike) else results.load(twin)
     if not found.sizes.get("time"):
         raise InputError("this result holds no samples, so there is nothing to show")
+    needs(found, "x", "it does not say where bodies are, and a page shows how they move")
     content, numbers = payload(found, ideal, command, mechanism)
     return assemble(found.attrs.get("title", "mechanism"), content, numbers)
 
@@ -115,7 +117,10 @@ def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
     def text(name: str) -> str:
         return (here / name).read_text(encoding="utf-8")
 
-    data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise InputError("this result holds peaks or shares that are not finite, and may have been altered") from None
     parts = {
         "title": markup.escape(title),
         "style": text("page.css"),
@@ -129,10 +134,9 @@ def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
 
 
 def _places(run: xarray.Dataset, mechanism: Mechanism | None) -> Places | None:
-    try:
-        return Places(run, mechanism or model_of(run))
-    except ValueError:
+    if mechanism is None and not readable(run):
         return None  # the model holds Python functions: mass centres can still be shown
+    return Places(run, mechanism or model_of(run))
 
 
 def _box(run: xarray.Dataset) -> list[float]:
