@@ -23,6 +23,10 @@ SLACK = 1e-3  # corrections of a prediction below this are never suspect
 MOST = 50_000  # steps between two times: minutes
 
 
+class Far(ComputationFailed):
+    """Times that are more steps away than may be taken."""
+
+
 class Unassembled(ComputationFailed):
     """Drives that open a joint which must stay closed."""
 
@@ -41,10 +45,11 @@ class State:
 
 
 class Path:
-    """The motion that the drives prescribe, followed continuously from the start at time 0."""
+    """The motion that the drives prescribe, followed continuously from the start at time 0; at most so many steps are
+    tried from one time to the next."""
 
-    def __init__(self, system: System) -> None:
-        self.system, self.scale = system, sizes(system)
+    def __init__(self, system: System, most: int = MOST) -> None:
+        self.system, self.scale, self.most, self.tried = system, sizes(system), most, 0
         q = assemble(system)
         free = freedom(system, q)
         if free.degrees:
@@ -78,18 +83,19 @@ class Path:
         """Angles whose rate is prescribed, integrated from the present time."""
         if not self.rates:
             return self.turned
-        from scipy.integrate import quad  # type: ignore[import-untyped]
-
-        turns = [quad(drive.motion, self.state.t, t, epsabs=1e-14, epsrel=1e-13)[0] for drive in self.rates]
+        turns = [drive.motion.integral(self.state.t, t) for drive in self.rates]
         return Held(self.turned.labels, self.turned.rows, self.turned.values + turns)
 
     def go(self, until: float) -> State:
         """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
-        step, halvings, steps, begin = until - self.state.t, 0, 0, self.state.t
-        if np.abs(self.state.v * step / self.scale).max() > 10 * MOST * LARGEST:
-            raise ComputationFailed(self.far(begin, until))
+        step, halvings, begin, self.tried = until - self.state.t, 0, self.state.t, 0
+        if np.abs(self.state.v * step / self.scale).max() > 10 * self.most * LARGEST:
+            raise Far(self.far(begin, until))
         while self.state.t != until:
             now = self.state
+            self.tried += 1
+            if self.tried > self.most:
+                raise Far(self.far(begin, until))
             t = now.t + step if abs(step) < abs(until - now.t) else until
             dt = t - now.t
             predicted = now.q + now.v * dt + 0.5 * now.a * dt * dt
@@ -103,9 +109,7 @@ class Path:
             if new is not None and (new.side == now.side or move <= SMALLEST):
                 if new.side != now.side:
                     self.passages.append(t)
-                self.state, self.turned, step, halvings, steps = new, turned, 2 * dt, 0, steps + 1
-                if steps == MOST:
-                    raise ComputationFailed(self.far(begin, until))
+                self.state, self.turned, step, halvings = new, turned, 2 * dt, 0
                 continue
             step, halvings = dt / 2, halvings + 1
             if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
@@ -118,7 +122,7 @@ class Path:
         """The sentence for a time that is too many steps away."""
         return (
             f"mechanism {self.system.mechanism.name!r} cannot be followed from {begin:.6g} s to {until:.6g} s: at most "
-            f"{MOST} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
+            f"{self.most} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
         )
 
     def stuck(self, until: float) -> ComputationFailed:
