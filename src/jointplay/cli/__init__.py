@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal cannot show must not end a run
             stream.reconfigure(errors="backslashreplace")
     arguments = _parser().parse_args(argv)  # exits with BAD_INPUT itself
-    with interrupts.watched():
+    with interrupts.watched(patient=arguments.keeps):
         try:
             code = arguments.command(arguments) or DONE
             sys.stdout.flush()
@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
-        made.set_defaults(command=_command(module, name))
+        made.set_defaults(command=_command(module, name), keeps=name == "run")
         made.add_argument("--debug", default=argparse.SUPPRESS, **debugging)
         return made
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_patient = False  # whether the first signal only asks
 _asked = False
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[None]:
-    """Both signals raise KeyboardInterrupt inside, unless `keeping` holds the first one back."""
+def watched(patient: bool) -> Iterator[None]:
+    """Both signals raise KeyboardInterrupt inside; where that would lose something (patient), the first one only asks
+    for an end, which `obey` gives it."""
     global _asked
     _asked = False
     if threading.current_thread() is not threading.main_thread():
@@ -28,7 +28,7 @@ def watched() -> Iterator[None]:
         if number == signal.SIGINT and deaf:
             return
         first, _asked = not _asked, True
-        if not (_patient and first):
+        if not (patient and first):
             raise KeyboardInterrupt
 
     def terminated(number: int, frame: Any) -> None:  # whoever holds Ctrl-C back for a moment holds this back too
@@ -41,17 +41,6 @@ def watched() -> Iterator[None]:
     finally:
         for number, handler in zip(SIGNALS, before, strict=True):
             signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def keeping() -> Iterator[None]:
-    """Inside, the first signal only asks for an end, which `obey` gives it; a second one ends at once."""
-    global _patient
-    _patient = True
-    try:
-        yield
-    finally:
-        _patient = False
 
 
 def asked() -> bool:

@@ -26,11 +26,6 @@ PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate a mechanism; write the result and, if asked, a figure."""
-    with interrupts.keeping():
-        return _run(arguments)
-
-
-def _run(arguments: argparse.Namespace) -> int:
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     until, every, step, tolerances = _times(arguments)
     _bounded(mechanism, until, every)
