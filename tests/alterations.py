@@ -20,7 +20,8 @@ def alterations(run: xarray.Dataset) -> Iterator[tuple[str, Change]]:
         yield f"{name} as text", lambda r, name=name: _variable(r, name, r[name].values.astype(str))
         yield f"{name} as numbers", lambda r, name=name: _variable(r, name, np.zeros(r[name].shape))
         yield f"{name} as dates", lambda r, name=name: _variable(r, name, np.full(r[name].shape, np.datetime64("2020")))
-        yield f"{name} of one number", lambda r, name=name: r.drop_vars(name).assign({name: 1.0})
+        if name not in run.dims:
+            yield f"{name} of one number", lambda r, name=name: r.drop_vars(name).assign({name: 1.0})
         if run[name].dtype.kind == "f":
             yield f"{name} not a number", lambda r, name=name: _variable(r, name, r[name].values * np.nan)
             yield f"{name} infinite", lambda r, name=name: _variable(r, name, r[name].values + np.inf)
