@@ -20,7 +20,7 @@ import jointplay as jp
 from jointplay.errors import ComputationFailed, InputError
 
 JOINTS = ("revolute", "revolute", "revolute", "prismatic", "slot", "rod", "gear", "weld")
-NORMAL = ("hertz", "hunt_crossley", "lankarani_nikravesh", "linear", "flores", "exact_restitution")
+NORMAL = ("hertz", "hunt_crossley", "lankarani_nikravesh", "lee_wang", "flores", "exact_restitution")
 SECONDS = 10.0  # of computing that no file may take
 MEANT = (InputError, ComputationFailed, ArithmeticError, jp.SimulationFailed)
 
