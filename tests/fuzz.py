@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import xarray
 import yaml
 
 import jointplay as jp
@@ -259,29 +260,38 @@ def text_of(seed: int) -> str:
 
 
 # -- what must hold
-def examined(text: str, valid: bool = False) -> jp.Mechanism | None:
-    """Loads and checks a file: the mechanism if both can be done; what is refused must say so, and may not if valid."""
+def read(text: str, valid: bool = False) -> jp.Mechanism | None:
+    """Loads a file: what is refused must say so, and may not be if it is valid."""
     try:
         with patience():
-            mechanism = jp.loads(text)
-            jp.check(mechanism)
+            return jp.loads(text)
+    except InputError as error:
+        assert str(error) and not valid, error
+        return None
+
+
+def examined(text: str, valid: bool = False) -> jp.Mechanism | None:
+    """Loads and checks a file: the mechanism if both can be done."""
+    mechanism = read(text, valid)
+    try:
+        with patience():
+            return mechanism and jp.check(mechanism).mechanism
     except MEANT as error:
         assert str(error), "an error without a word"
-        assert not (valid and isinstance(error, InputError)), error
         return None
-    return mechanism
 
 
-def ran(mechanism: jp.Mechanism, until: float = 0.02) -> None:
-    """Runs a mechanism and, if it can be, again with half the step; numbers are finite or the outcome says why."""
+def ran(mechanism: jp.Mechanism, until: float = 0.02, **options: Any) -> xarray.Dataset | None:
+    """Runs a mechanism: its numbers are finite, or the outcome says why not."""
     with patience():
         try:
-            run = jp.simulate(mechanism, until, every=until / 10, strict=False)
+            run = jp.simulate(mechanism, until, every=until / 10, strict=False, **options)
         except MEANT as error:
             assert str(error)
-            return
+            return None
     assert run.outcome_text
     for name, variable in run.data_vars.items():
         if variable.dtype.kind == "f" and "time" in variable.dims:
             assert np.isfinite(variable.values).all() or run.outcome != "done", f"{name} is not finite, silently"
     assert run.outcome != "done" or abs(float(run.time[-1]) - until) < 1e-4
+    return run
