@@ -16,7 +16,7 @@ TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper")
 NUMBERS = ("outcome_time", "until", "every", "steps", "attempts", "degrees_of_freedom", "settled")
 LISTS = ("notes", "redundant")  # of texts, as JSON
 WORDS = ("actuator_unit", "channel_unit", "impact_contact")  # variables that hold texts
-# The dimensions of what figures and pages read; of other variables only the kind of their values is known.
+# The dimensions of what figures and pages read; other variables may be anything.
 ALONG = {
     ("time", "body"): "x y angle x_rate y_rate angle_rate x_acceleration y_acceleration angle_acceleration",
     ("time", "joint"): "force_x force_y moment",
@@ -117,7 +117,9 @@ def _labels(run: Dataset) -> Iterator[str]:
 
 def _variables(run: Dataset) -> Iterator[str]:
     for name, variable in run.data_vars.items():
-        dims: tuple[Any, ...] = DIMENSIONS.get(str(name), variable.dims)
+        if str(name) not in DIMENSIONS:
+            continue
+        dims = DIMENSIONS[str(name)]
         if variable.dims != dims:
             yield f"{name} is given along {', '.join(map(str, variable.dims)) or 'nothing'}, not {', '.join(dims)}"
         elif name in WORDS:
