@@ -14,7 +14,7 @@ from tests.alterations import alterations
 from tests.browser import runs
 
 FIGURES = [getattr(plots, name) for name in plots.__all__ if name not in ("save", "contour", "comparison")]
-CHOSEN = 60  # of some hundred alterations; validation/test_survival.py takes all
+CHOSEN = 25  # of some hundred alterations; validation/test_survival.py takes all
 
 
 def bouncing():
