@@ -14,7 +14,7 @@ from tests.alterations import alterations
 from tests.browser import runs
 
 FIGURES = [getattr(plots, name) for name in plots.__all__ if name not in ("save", "contour", "comparison")]
-CHOSEN = 25  # of some hundred alterations; validation/test_survival.py takes all
+CHOSEN = 16  # of some hundred alterations; validation/test_survival.py takes all
 
 
 def bouncing():
@@ -60,7 +60,7 @@ def test_every_alteration_of_what_is_recognised_is_found(run):
     assert any("time does not increase" in flaw for flaw in flaws(run.isel(time=slice(None, None, -1))))
 
 
-@pytest.mark.parametrize("make", [runs.slider, runs.cart, runs.permanent, bouncing, runs.compliant])
+@pytest.mark.parametrize("make", [runs.slider, runs.cart, runs.permanent, bouncing])
 def test_a_real_result_has_no_flaw(make, tmp_path):
     run = make()
     assert list(flaws(run)) == []
