@@ -11,6 +11,7 @@ import pytest
 import jointplay
 from jointplay import cache
 from jointplay.cli import main
+from jointplay.errors import ComputationFailed, InputError
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -61,7 +62,10 @@ def test_cache_of_a_new_directory(tmp_path: Path):
     assert result.stdout == "deleted 0 files, 0 bytes\n"
 
 
-@pytest.mark.parametrize(("error", "code"), [(ValueError("not a size"), 2), (OSError("disk is full"), 1)])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(InputError("not a size"), 2), (OSError("disk is full"), 1), (ComputationFailed("does not assemble"), 1)],
+)
 def test_errors_become_exit_codes(error: Exception, code: int, monkeypatch, capsys):
     def fail():
         raise error

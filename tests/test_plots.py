@@ -150,7 +150,7 @@ def test_files_are_written_whole(suffix: str, start: bytes, tmp_path: Path):
 
 def test_a_figure_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def fail(self, path, **_):
-        Path(path).write_text("half")
+        path.write(b"half")
         raise OSError("disk is full")
 
     monkeypatch.setattr(Figure, "savefig", fail)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -244,7 +245,7 @@ def test_pages_are_written_from_files_whole_or_not_at_all(tmp_path: Path, monkey
         raise OSError("disk is full")
 
     before = made.read_bytes()
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="disk is full"):
         report.write(runs.slider(), made)
     assert made.read_bytes() == before and len(list(tmp_path.iterdir())) == 2

@@ -1,23 +1,49 @@
-"""Machine code kept between processes; a damaged file is never handed to LLVM."""
+"""Machine code kept between processes: only what this user wrote and nobody else can change is ever handed to LLVM."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-import tempfile
+import stat
 from pathlib import Path
+
+from .errors import InputError
+from .writing import sweep
+from .writing import write as write_file
 
 MAGIC = b"jointplay object 1\n"
 SUFFIX = ".jpo"
 
 
-def directory() -> Path:
-    """Where machine code is kept: JOINTPLAY_CACHE_DIR, else the user's cache folder."""
+def directory() -> Path | None:
+    """Where machine code is kept: JOINTPLAY_CACHE_DIR, else the user's cache folder; None for a user without home."""
     chosen = os.environ.get("JOINTPLAY_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jointplay"
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "jointplay"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        return None
+
+
+def refused() -> str:
+    """Why the directory is not used, in a sentence; empty if it is, or is not there yet."""
+    place = directory()
+    if place is None:
+        return "there is no home directory; JOINTPLAY_CACHE_DIR names another place"
+    try:
+        found = os.stat(place)
+    except OSError:
+        return ""
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is not a directory"
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if found.st_mode & 0o022:
+        return f"others can write to it; chmod go-w {place}"
+    return ""
 
 
 def limit() -> int:
@@ -26,37 +52,56 @@ def limit() -> int:
     try:
         return int(float(given) * 1e6)
     except (ValueError, OverflowError):
-        raise ValueError(f"JOINTPLAY_CACHE_MB must be a number of megabytes, got {given!r}") from None
+        raise InputError(f"JOINTPLAY_CACHE_MB must be a number of megabytes, got {given!r}") from None
 
 
 def entries() -> list[Path]:
     """The cached files, oldest use first."""
-    with contextlib.suppress(OSError):
-        return sorted(directory().glob(f"*{SUFFIX}"), key=lambda p: p.stat().st_mtime)
-    return []
+    place, used = directory(), {}
+    for path in place.glob(f"*{SUFFIX}") if place else ():
+        with contextlib.suppress(OSError):  # another process removes files too
+            used[path] = path.stat().st_mtime
+    return sorted(used, key=used.__getitem__)
 
 
 def clear() -> tuple[int, int]:
-    """Delete every cached file; gives how many and how many bytes."""
-    sizes = []
+    """Delete every cached file, and what killed processes left; gives how many files and how many bytes."""
+    place, sizes = directory(), []
     for path in entries():
         with contextlib.suppress(FileNotFoundError):
-            sizes.append(path.stat().st_size)
+            size = path.stat().st_size
             path.unlink()
+            sizes.append(size)
+    if place is not None:
+        sweep(place)
     return len(sizes), sum(sizes)
 
 
 def read(key: str) -> bytes | None:
-    """The payload stored under a key if it is there and every byte is right."""
-    path = directory() / f"{key}{SUFFIX}"
+    """The payload stored under a key if it is there, this user's alone, and every byte is right."""
+    place = directory()
+    if place is None or refused():
+        return None
+    path = place / f"{key}{SUFFIX}"
+    data = _own(path)
+    head, payload = data[: len(MAGIC) + 32], data[len(MAGIC) + 32 :]
+    if head != heading(key, payload):
+        return None
     with contextlib.suppress(OSError):
-        data = path.read_bytes()
-        head, payload = data[: len(MAGIC) + 32], data[len(MAGIC) + 32 :]
-        if head == heading(key, payload):
-            with contextlib.suppress(OSError):
-                os.utime(path)  # the oldest use goes first when space runs out
-            return payload
-    return None
+        os.utime(path)  # the oldest use goes first when space runs out
+    return payload
+
+
+def _own(path: Path) -> bytes:
+    """The bytes of a plain file of this user which nobody else can write to, else none; links are not followed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            found = os.fstat(handle)
+            own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+            return file.read() if own else b""
+    except OSError:
+        return b""
 
 
 def heading(key: str, payload: bytes) -> bytes:
@@ -65,17 +110,19 @@ def heading(key: str, payload: bytes) -> bytes:
 
 
 def write(key: str, payload: bytes) -> None:
-    """Store a payload under a key; a folder that cannot be written to is no error."""
+    """Store a payload under a key for this user alone; a folder that cannot be written to is no error."""
+    place = directory()
+    if place is None:
+        return
     with contextlib.suppress(OSError):
-        directory().mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=directory(), suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(heading(key, payload) + payload)
-            os.replace(name, directory() / f"{key}{SUFFIX}")
-        except OSError:
-            os.unlink(name)
-            raise
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if refused():
+            return
+        sweep(place)
+        path = place / f"{key}{SUFFIX}"
+        if path.is_symlink():
+            path.unlink()
+        write_file(path, heading(key, payload) + payload, mode=0o600)
         sizes = {p: p.stat().st_size for p in entries()}
         while sizes and sum(sizes.values()) > limit():
             oldest = next(iter(sizes))

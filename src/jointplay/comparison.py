@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .errors import InputError
 from .model.clearances import Compliant, Following, Rigid
 from .model.joints import Openable, Revolute, play
 from .model.mechanism import Mechanism
@@ -60,9 +61,9 @@ def compare(
     mechanism = mechanism.given if isinstance(mechanism, System) else mechanism
     loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Openable) and play(j) > 0}
     if not loose:
-        raise ValueError(f"compare: no joint of {mechanism.name!r} is loose; give one a clearance, with loosen")
+        raise InputError(f"compare: no joint of {mechanism.name!r} is loose; give one a clearance, with loosen")
     if baseline not in (IDEAL, ROUGH):
-        raise ValueError(f"compare: baseline must be {IDEAL!r} or {ROUGH!r}, got {baseline!r}")
+        raise InputError(f"compare: baseline must be {IDEAL!r} or {ROUGH!r}, got {baseline!r}")
     chosen = named((DEFAULTS[0], Compliant(), *DEFAULTS[1:]) if contacts is None else contacts)
     variants = {IDEAL: mechanism.closed()}
     if baseline == ROUGH:
@@ -74,7 +75,7 @@ def compare(
     given = dict(steppers or {})
     unknown = [name for name in given if name not in variants]
     if unknown:
-        raise ValueError(f"compare: no contact {unknown[0]!r} for its stepper; there are {', '.join(variants)}")
+        raise InputError(f"compare: no contact {unknown[0]!r} for its stepper; there are {', '.join(variants)}")
     rows: list[dict[str, Any]] = []
     runs: dict[str, Dataset] = {}
     for name, variant in variants.items():
@@ -121,9 +122,9 @@ def named(contacts: Iterable[Contact] | Mapping[str, Contact]) -> dict[str, Cont
         result = dict(zip(names, listed, strict=True))
     for name, contact in result.items():
         if not isinstance(contact, Contact):
-            raise ValueError(f"compare: contacts are Rigid, Compliant or Following values, got {contact!r}")
+            raise InputError(f"compare: contacts are Rigid, Compliant or Following values, got {contact!r}")
         if name == IDEAL:
-            raise ValueError(f"compare: {IDEAL!r} names the twin without play; choose another name")
+            raise InputError(f"compare: {IDEAL!r} names the twin without play; choose another name")
     return result
 
 
@@ -131,7 +132,7 @@ def rough(ideal: Mechanism, loose: Mapping[str, Openable], contacts: Iterable[Co
     """The ideal mechanism with the friction of the first contact that has a law of it in the pins that were loose."""
     laws = [contact.friction for contact in contacts if isinstance(contact, Compliant) and contact.friction]
     if not laws:
-        raise ValueError(f"compare: {ROUGH!r} needs a friction law; give one to a Compliant contact")
+        raise InputError(f"compare: {ROUGH!r} needs a friction law; give one to a Compliant contact")
     joints: dict[str, Any] = dict(ideal.joints)
     for name, joint in loose.items():
         if not isinstance(joint, Revolute):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import io
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._version import __version__
+from .errors import InputError
 from .model.files import dumps
 from .model.parts import ModelError
 from .physics import record
+from .recognition import flaw
 from .system import System
+from .writing import write
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -120,36 +123,54 @@ def save(run: Dataset, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
+        raise InputError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
     if not target.parent.is_dir():
-        raise ValueError(f"{target}: no such directory {str(target.parent)!r}; create it first")
+        raise InputError(f"{target}: no such directory {str(target.parent)!r}; create it first")
     if target.is_dir():
-        raise ValueError(f"{target}: is a directory; give the name of a file")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        if suffix == ".nc":
-            run.to_netcdf(temporary, engine="h5netcdf")
-        elif suffix == ".csv":
-            columns = flat(run)
-            header = ",".join(columns)
-            table = np.column_stack(list(columns.values()))
-            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=header, comments="")
-        else:
-            _parquet(flat(run), dict(run.attrs), temporary)
-        os.replace(temporary, target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        raise InputError(f"{target}: is a directory; give the name of a file")
+    if suffix == ".nc":
+        write(target, _netcdf(run))
+    elif suffix == ".csv":
+        write(target, _csv(flat(run)))
+    else:
+        write(target, _parquet(flat(run), dict(run.attrs)))
 
 
-def _parquet(columns: dict[str, np.ndarray], attrs: dict[str, Any], path: Path) -> None:
+def _netcdf(run: Dataset) -> bytes:
+    """A result as the bytes of a NetCDF file, made in memory: HDF5 does not survive a disk that fills up."""
+    import h5netcdf
+    import h5py
+    from xarray.backends import H5NetCDFStore
+
+    with h5py.File("result.nc", "w", driver="core", backing_store=False, track_order=True) as memory:
+        with h5netcdf.File(memory, "w") as file:
+            run.dump_to_store(H5NetCDFStore(file))
+        memory.flush()
+        image: bytes = memory.id.get_file_image()
+        return image
+
+
+def _csv(columns: dict[str, np.ndarray], rows: int = 4096) -> Iterator[bytes]:
+    """The text of a table, some rows at a time."""
+    yield (",".join(columns) + "\n").encode()
+    for begin in range(0, len(columns["time"]), rows):
+        text = io.StringIO()
+        table = np.column_stack([column[begin : begin + rows] for column in columns.values()])
+        np.savetxt(text, table, fmt="%.17g", delimiter=",")
+        yield text.getvalue().encode()
+
+
+def _parquet(columns: dict[str, np.ndarray], attrs: dict[str, Any]) -> bytes:
     try:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
     except ImportError:
-        raise ValueError('Parquet needs pyarrow: pip install "jointplay[parquet]", or write .csv or .nc') from None
+        raise InputError('Parquet needs pyarrow: pip install "jointplay[parquet]", or write .csv or .nc') from None
     table = pyarrow.table(columns)
-    pyarrow.parquet.write_table(table.replace_schema_metadata({k: str(x) for k, x in attrs.items()}), path)
+    stream = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table.replace_schema_metadata({k: str(x) for k, x in attrs.items()}), stream)
+    data: bytes = stream.getvalue().to_pybytes()
+    return data
 
 
 def load(path: str | os.PathLike[str]) -> Dataset:
@@ -159,32 +180,35 @@ def load(path: str | os.PathLike[str]) -> Dataset:
     register()
     file = Path(path)
     if file.is_dir():
-        raise ValueError(f"{path}: is a directory; give the name of a result file")
+        raise InputError(f"{path}: is a directory; give the name of a result file")
     try:
         with file.open("rb") as stream:
             start = stream.read(8)
     except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if start != b"\x89HDF\r\n\x1a\n":
         what = "it is another kind of file" if start else "it is empty"
-        raise ValueError(f"{path}: cannot be read as a NetCDF result: {what}; only results saved as .nc can be loaded")
+        raise InputError(f"{path}: cannot be read as a NetCDF result: {what}; only results saved as .nc can be loaded")
     try:
         with warnings.catch_warnings(action="ignore"):
             run = load_dataset(path, engine="h5netcdf")
     except Exception as error:  # whatever the layers below make of a damaged file
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"{path}: cannot be read as a NetCDF result, which may be damaged: {reason}") from None
+        raise InputError(f"{path}: cannot be read as a NetCDF result, which may be damaged: {reason}") from None
     version = run.attrs.get("format_version")
     if version is None or "model" not in run.attrs or "time" not in run.dims:
         lacking = "format_version" if version is None else "model" if "model" not in run.attrs else "time"
-        raise ValueError(f"{path}: is not a jointplay result (it has no {lacking})")
+        raise InputError(f"{path}: is not a jointplay result (it has no {lacking})")
     if np.ndim(version) or isinstance(version, str | bytes) or version != FORMAT_VERSION:
         newer = isinstance(version, int | float | np.number) and version > FORMAT_VERSION
         remedy = "update jointplay to read it" if newer else "compute it again"
         shown = repr(version) if isinstance(version, str) else version
-        raise ValueError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
+        raise InputError(f"{path}: result format {shown} is not known (this version reads {FORMAT_VERSION}): {remedy}")
+    wrong = flaw(run)
+    if wrong:
+        raise InputError(f"{path}: is not as jointplay writes results, and may have been altered: {wrong}")
     return run
 
 
@@ -213,7 +237,7 @@ def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
     """
     off = abs(apart(run, twin, begin=begin))
     if not off.sizes["time"]:
-        raise ValueError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
+        raise InputError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
     largest = abs(twin["angle"].sel(time=off["time"], method="nearest")).max("time")
     found = 100 * off.max("time") / largest
     return found.assign_attrs(units="%", long_name=f"largest deviation from the twin, from {begin:g} s on")

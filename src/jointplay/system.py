@@ -13,6 +13,7 @@ import numpy as np
 from .engine.program import trace
 from .engine.text import RUNNING, emit
 from .engine.values import Value
+from .errors import InputError
 from .model.clearances import Compliant
 from .model.mechanism import Mechanism
 from .numerics.linalg import dot
@@ -73,7 +74,7 @@ class System:
 
     def __init__(self, mechanism: Mechanism, until: float = 10.0, free: Collection[str] = ()) -> None:
         if not isinstance(mechanism, Mechanism):
-            raise ValueError(f"expected a mechanism, got {mechanism!r}; see jointplay.load or jointplay.library")
+            raise InputError(f"expected a mechanism, got {mechanism!r}; see jointplay.load or jointplay.library")
         self.given, self.mechanism, self.notes = mechanism, *sampled(mechanism, until)
         self.span = until if self.notes else math.inf  # s: how far motions that had to be sampled reach
         self.reach, self.free = until, frozenset(free)
@@ -138,7 +139,7 @@ class System:
         at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
             names = ", ".join(self.coordinates)
-            raise ValueError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
+            raise InputError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
         with self.lock:
             # the words of the run are set directly: names and checks would cost more than the equations
             self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)

@@ -1,6 +1,7 @@
 """The command ``jointplay``.
 
-Exit codes: 0 done, 1 the computation failed, 2 bad input. Bad input gives a message, never a traceback.
+Exit codes: 0 done, 1 the computation failed, 2 bad input, 3 a bug in jointplay. Which one, the type of the error says
+(`jointplay.errors`). A traceback is shown only when --debug asks for it; that of a bug is kept in a file.
 Nothing heavy is imported here at module level; each command imports what it uses.
 """
 
@@ -11,12 +12,17 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 from jointplay._version import __version__
+from jointplay.errors import ComputationFailed, InputError
 
-DONE, FAILED, BAD_INPUT = 0, 1, 2
+from . import bugs, interrupts
+
+DONE, FAILED, BAD_INPUT, BUG = 0, 1, 2, 3
 
 _EXAMPLES = """\
 examples:
@@ -26,12 +32,8 @@ examples:
   jointplay library                         the mechanisms that need no file
   jointplay run crank_rocker_2016 --until "500 ms" -o swing.csv
 
-exit codes: 0 done, 1 the computation failed, 2 bad input
+exit codes: 0 done, 1 the computation failed, 2 bad input, 3 a bug in jointplay
 """
-
-
-class Failed(Exception):
-    """A computation that failed although its input could be read."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,22 +42,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal cannot show must not end a run
             stream.reconfigure(errors="backslashreplace")
     arguments = _parser().parse_args(argv)  # exits with BAD_INPUT itself
-    try:
-        code = arguments.command(arguments)
-        sys.stdout.flush()
-        return code or DONE
-    except BrokenPipeError:  # `jointplay schema | head`: whoever reads has enough
+    with interrupts.watched(patient=arguments.keeps):
+        try:
+            code = arguments.command(arguments) or DONE
+            sys.stdout.flush()
+        except BaseException as error:
+            code = told(error, arguments.debug)
+        if argv is None:
+            interrupts.deafen()
+    return code
+
+
+def told(error: BaseException, debug: bool) -> int:
+    """Say what went wrong; gives the exit code, which the type of the error decides."""
+    if isinstance(error, BrokenPipeError):  # `jointplay schema | head`: whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except ValueError as error:
-        complain(str(error))
-        return BAD_INPUT
-    except (Failed, OSError) as error:
-        complain(str(error))
-        return FAILED
-    except KeyboardInterrupt:
+    if debug:
+        traceback.print_exception(error)
+    if interrupts.asked() or isinstance(error, KeyboardInterrupt):  # libraries make other errors of it at times
         complain("interrupted")
         return FAILED
+    if isinstance(error, InputError):
+        complain(str(error))
+        return BAD_INPUT
+    if isinstance(error, ComputationFailed | OSError):
+        complain(str(error))
+        return FAILED
+    if isinstance(error, MemoryError):
+        complain("there is not enough memory; ask for fewer samples")
+        return FAILED
+    if not isinstance(error, Exception):
+        raise error
+    complain(bugs.report(error))
+    return BUG
 
 
 def complain(text: str) -> None:
@@ -66,19 +86,16 @@ def complain(text: str) -> None:
 
 @contextlib.contextmanager
 def computing() -> Iterator[None]:
-    """What fails inside is a failed computation, except where the model or its start values cannot be."""
-    from jointplay.model.parts import ModelError
+    """Numbers that leave what a computer can hold inside are a failed computation, and so is a run that ended early."""
+    from jointplay.simulation import SimulationFailed
 
     try:
         yield
-    except ModelError:
-        raise
-    except ValueError as error:
-        if str(error).startswith("start"):
-            raise
-        raise Failed(str(error)) from error
+    except SimulationFailed as error:
+        raise ComputationFailed(str(error)) from error
     except ArithmeticError as error:
-        raise Failed(f"numbers became too large or too small ({error}); look for one that is far off") from error
+        text = f"numbers became too large or too small ({error}); look for one that is far off"
+        raise ComputationFailed(text) from error
 
 
 def _command(module: str, function: str) -> Callable[[argparse.Namespace], int | None]:
@@ -100,11 +117,14 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"jointplay {__version__}")
+    debugging: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
+    parser.add_argument("--debug", default=False, **debugging)
     commands = parser.add_subparsers(metavar="command", required=True)
 
     def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
-        made.set_defaults(command=_command(module, name))
+        made.set_defaults(command=_command(module, name), keeps=name == "run")
+        made.add_argument("--debug", default=argparse.SUPPRESS, **debugging)
         return made
 
     run = add("run", "simulate a mechanism and write what happened", "run")
@@ -120,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
     run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
-    run.epilog = "Ctrl-C ends a run early and keeps what was computed; a second Ctrl-C ends at once."
+    run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
     check = add("check", "assemble a mechanism and say what is odd about it")

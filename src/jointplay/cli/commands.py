@@ -11,7 +11,10 @@ import shlex
 import sys
 from pathlib import Path
 
-from . import DONE, Failed, computing, inputs
+from jointplay import writing
+from jointplay.errors import ComputationFailed, InputError
+
+from . import DONE, computing, inputs
 from .tables import columns
 
 STARTER = Path(__file__).with_name("starter.yaml")
@@ -68,16 +71,16 @@ def reproduce(arguments: argparse.Namespace) -> None:
     from jointplay.model.parts import suggestion
 
     if arguments.study not in papers.STUDIES:
-        raise ValueError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
+        raise InputError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
     study, folder = papers.STUDIES[arguments.study], arguments.histories
     if folder is not None and not Path(folder).is_dir():
-        raise ValueError(f"--histories: no such directory {folder!r}; create it first")
+        raise InputError(f"--histories: no such directory {folder!r}; create it first")
     options: dict[str, object] = {}
     if arguments.table is not None:
         tables = [str(n) for n in study.tables]
         if arguments.table.strip() not in tables:
             remedy = f"choose {', '.join(tables)}" if tables else "the study has none; leave --table out"
-            raise ValueError(f"--table {arguments.table}: {study.name} has no such table; {remedy}")
+            raise InputError(f"--table {arguments.table}: {study.name} has no such table; {remedy}")
         options["table"] = int(arguments.table)
     if study.tables and sys.stderr.isatty():
         options["progress"] = _told
@@ -114,15 +117,14 @@ def new(arguments: argparse.Namespace) -> None:
     path = Path(given if Path(given).suffix in (".yaml", ".yml") else f"{given}.yaml")
     name = path.stem
     if not os.path.basename(given) or not name.isprintable() or name.startswith("."):
-        raise ValueError(f"new {given!r}: must be a name such as press, for the file press.yaml")
+        raise InputError(f"new {given!r}: must be a name such as press, for the file press.yaml")
     inputs.writable("new", path)
     if path.exists() and not arguments.force:
-        raise ValueError(f"new {given}: {path} is already there; choose another name, or --force to overwrite it")
+        raise InputError(f"new {given}: {path} is already there; choose another name, or --force to overwrite it")
     plain = re.fullmatch(r"[A-Za-z][\w-]*", name) and name.lower() not in ("null", "true", "false", "yes", "no")
     shown = name if plain else json.dumps(name, ensure_ascii=False)
     text = STARTER.read_text(encoding="utf-8").replace("name: slider-crank", f"name: {shown}", 1)
-    with open(path, "w" if arguments.force else "x", encoding="utf-8") as file:
-        file.write(text.replace("starter.yaml", str(path)))
+    writing.write(path, text.replace("starter.yaml", str(path)).encode())
     quoted, picture = shlex.quote(str(path)), shlex.quote(str(path.with_suffix(".png")))
     print(f"wrote {path}; next: jointplay run {quoted} --plot {picture}")
 
@@ -146,7 +148,7 @@ def report(arguments: argparse.Namespace) -> None:
         if film is not None:
             print(f"wrote {report.movie(run, film, twin=twin)}")
     except RuntimeError as error:
-        raise Failed(str(error)) from None
+        raise ComputationFailed(str(error)) from None
 
 
 def cache(arguments: argparse.Namespace) -> None:
@@ -159,11 +161,12 @@ def cache(arguments: argparse.Namespace) -> None:
         return
     files = cache.entries()
     lines = [
-        ("directory", str(cache.directory())),
+        ("directory", str(cache.directory() or "none")),
         ("files", str(len(files))),
         ("bytes", str(sum(_size(file) for file in files))),
         ("limit", str(cache.limit())),
     ]
+    lines += [("not used", cache.refused())] if cache.refused() else []
     print(columns(lines))
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jointplay.errors import InputError
+
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
@@ -29,9 +31,9 @@ def mechanism(model: str, changes: Sequence[str]) -> Mechanism:
     elif os.path.exists(model):
         found = load(model)
     elif os.path.dirname(model) or Path(model).suffix in (".yaml", ".yml"):
-        raise ValueError(f"no such file {model!r}; `jointplay new NAME` writes one to start from")
+        raise InputError(f"no such file {model!r}; `jointplay new NAME` writes one to start from")
     else:
-        raise ValueError(f"no file and no library mechanism {model!r}{suggestion(model, MECHANISMS)}")
+        raise InputError(f"no file and no library mechanism {model!r}{suggestion(model, MECHANISMS)}")
     return _changed(found, changes) if changes else found
 
 
@@ -42,7 +44,7 @@ def _changed(found: Mechanism, changes: Sequence[str]) -> Mechanism:
     for change in changes:
         address, equals, value = change.partition("=")
         if not equals or not address.strip() or not value.strip():
-            raise ValueError(f"--set {change}: must be ADDRESS=VALUE, as in --set 'crank.mass=200 g'")
+            raise InputError(f"--set {change}: must be ADDRESS=VALUE, as in --set 'crank.mass=200 g'")
         numbers[address.strip()] = value.strip()
     try:
         return found.with_(numbers)
@@ -57,16 +59,16 @@ def duration(option: str, text: str, zero: bool = False) -> float:
     try:
         seconds = parse_quantity(text, TIME)
     except UnitError as error:
-        raise ValueError(f"{option}: {error}") from None
+        raise InputError(f"{option}: {error}") from None
     if not seconds > 0 and not (zero and seconds == 0):
-        raise ValueError(f"{option}: must be {'>=' if zero else '>'} 0, got {text.strip()}")
+        raise InputError(f"{option}: must be {'>=' if zero else '>'} 0, got {text.strip()}")
     return seconds
 
 
 def count(option: str, text: str, most: int) -> int:
     """A whole number from 1 to the most that is sensible."""
     if not text.strip().isdecimal() or not 1 <= int(text.strip()[:9]) <= most:
-        raise ValueError(f"{option}: must be a whole number from 1 to {most}, got {text.strip()}")
+        raise InputError(f"{option}: must be a whole number from 1 to {most}, got {text.strip()}")
     return int(text)
 
 
@@ -77,44 +79,44 @@ def tolerance(option: str, text: str) -> float:
     try:
         number = parse_quantity(text, NUMBER)
     except UnitError as error:
-        raise ValueError(f"{option}: {error}") from None
+        raise InputError(f"{option}: {error}") from None
     if not 0 < number < 1:
-        raise ValueError(f"{option}: must be > 0 and < 1, got {text.strip()}")
+        raise InputError(f"{option}: must be > 0 and < 1, got {text.strip()}")
     return number
 
 
 def target(option: str, text: str, suffixes: dict[str, str]) -> Path:
     """A file that can be written when the time comes: known suffix, its library installed, its directory writable."""
     if not text.strip():
-        raise ValueError(f"{option}: the name of the file is empty")
+        raise InputError(f"{option}: the name of the file is empty")
     path = Path(text)
     suffix = path.suffix.lower()
     if suffix not in suffixes:
         *rest, last = suffixes
         known = f"{', '.join(rest)} or {last}" if rest else last
         given = f"{path.suffix!r}" if path.suffix else "none"
-        raise ValueError(f"{option} {text}: the suffix must be {known}, got {given}")
+        raise InputError(f"{option} {text}: the suffix must be {known}, got {given}")
     module = suffixes[suffix]
     if module and importlib.util.find_spec(module) is None:
         remedy = f'pip install "jointplay[{_EXTRAS[module]}]"'
-        raise ValueError(f"{option} {text}: {path.suffix} files need {module}, which is not installed: {remedy}")
+        raise InputError(f"{option} {text}: {path.suffix} files need {module}, which is not installed: {remedy}")
     writable(option, path)
     return path
 
 
 def writable(option: str, path: Path) -> None:
     """Refuse a path that cannot be written; leaves nothing behind."""
-    directory = path.parent
+    directory = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if os.path.isdir(path):
-        raise ValueError(f"{option} {path}: is a directory")
+        raise InputError(f"{option} {path}: is a directory")
     if not os.path.isdir(directory):
         what = "is not a directory" if os.path.exists(directory) else "does not exist; create it first"
-        raise ValueError(f"{option} {path}: the directory {str(directory)!r} {what}")
+        raise InputError(f"{option} {path}: the directory {str(directory)!r} {what}")
     if len(os.fsencode(path.name)) > 200:  # a temporary name beside it is longer still
-        raise ValueError(f"{option} {path.name[:20]}...: the name is too long")
+        raise InputError(f"{option} {path.name[:20]}...: the name is too long")
     try:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ValueError(f"{option} {path}: cannot write to the directory {str(directory)!r}: {reason}") from None
+        raise InputError(f"{option} {path}: cannot write to the directory {str(directory)!r}: {reason}") from None

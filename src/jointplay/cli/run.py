@@ -10,13 +10,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import DONE, FAILED, complain, computing, inputs
+from jointplay.errors import InputError
+
+from . import DONE, FAILED, complain, computing, inputs, interrupts
 from .tables import columns
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
-MOST_SAMPLES = 10_000_000
+LONGEST = 1e9  # s: 32 years
+MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
@@ -25,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate a mechanism; write the result and, if asked, a figure."""
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     until, every, step, tolerances = _times(arguments)
+    _bounded(mechanism, until, every)
     named = f"{Path(arguments.model).stem}.nc" if arguments.output is None else arguments.output
     output = inputs.target("-o", named, inputs.RESULTS)
     plot = None if arguments.plot is None else inputs.target("--plot", arguments.plot, inputs.PLOTS)
@@ -32,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
-    stepper = _stepper(mechanism, step, tolerances)
+    stepper = _stepper(mechanism, until, step, tolerances)
     began = time.perf_counter()
     with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
@@ -46,33 +50,41 @@ def run(arguments: argparse.Namespace) -> int:
             audit="convergence" if arguments.convergence else "run",
         )
     wall = time.perf_counter() - began
-    files = [output]
     results.save(found, output)
-    if plot is not None and found.sizes["time"]:
+    files = [output]
+    if plot is not None and found.sizes["time"] and not interrupts.asked():
         from jointplay import plots
 
         plots.save(plots.motion(found), plot)
         files.append(plot)
     if not arguments.quiet:
         print(summary(mechanism, found, wall, files))
-    if found.attrs["outcome"] == "done":
-        return DONE
     sys.stdout.flush()
-    if plot is not None and plot not in files:
-        complain(f"{plot}: not drawn, for there is nothing to show")
+    missing = plot is not None and plot not in files
+    if missing:
+        complain(f"{plot}: not drawn, for {'it was interrupted' if interrupts.asked() else 'there is nothing to show'}")
+    if found.attrs["outcome"] == "done":
+        return FAILED if missing else DONE
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
 
 
-def _stepper(mechanism: Mechanism, step: float | None, tolerances: dict[str, float]) -> Any:
+def _stepper(mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float]) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
     if isinstance(default_stepper(mechanism), MoreauJean):
         if tolerances:
-            raise ValueError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
-        return MoreauJean() if step is None else MoreauJean(step)
-    return RungeKutta(**tolerances) if step is None else FixedRungeKutta(step)
+            raise InputError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
+        chosen = MoreauJean() if step is None else MoreauJean(step)
+        if until / chosen.step > MOST_STEPS:
+            text = f"{until / chosen.step:.3g} steps of {chosen.step:g} s are too many"
+            raise InputError(f"--until: {text}; choose at most {MOST_STEPS * chosen.step:g} s, or give a longer --step")
+        return chosen
+    try:
+        return RungeKutta(**tolerances) if step is None else FixedRungeKutta(step)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | None, dict[str, float]]:
@@ -82,13 +94,11 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
     for option, seconds in (("--every", every), ("--step", step)):
         if seconds is not None and seconds > until:
-            raise ValueError(f"{option}: must be at most --until = {until:g} s, got {seconds:g} s")
-    if every is not None and until / every > MOST_SAMPLES:
-        raise ValueError(
-            f"--every: {until / every:.3g} samples are too many; choose at least {until / MOST_SAMPLES:g} s"
-        )
+            raise InputError(f"{option}: must be at most --until = {until:g} s, got {seconds:g} s")
+    if until > LONGEST:
+        raise InputError(f"--until: must be at most {LONGEST:g} s, got {until:g} s")
     if step is not None and until / step > MOST_STEPS:
-        raise ValueError(
+        raise InputError(
             f"--step: {until / step:.3g} steps to --until = {until:g} s are too many; "
             f"choose at least {until / MOST_STEPS:g} s"
         )
@@ -96,10 +106,22 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
     for name in ("rtol", "atol"):
         text = getattr(arguments, name)
         if text is not None and step is not None:
-            raise ValueError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
+            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
         if text is not None:
             tolerances[name] = inputs.tolerance(f"--{name}", text)
     return until, every, step, tolerances
+
+
+def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:
+    """Refuse more samples than there is room for: a sample holds some numbers for each body, joint and contact, and is
+    in memory three times while the result is written."""
+    from jointplay.model.clearances import Compliant, Following, Rigid
+
+    loose = mechanism.loose((Following, Rigid, Compliant))
+    parts = 10 * len(mechanism.bodies) + 8 * len(mechanism.joints) + 20 * len(loose) + 20
+    most = MOST_BYTES / (3 * 8 * parts)
+    if every is not None and until / every > most:
+        raise InputError(f"--every: {until / every:.3g} samples are too many; choose at least {until / most:.3g} s")
 
 
 class Progress:
@@ -118,6 +140,7 @@ class Progress:
             self.bar.stop()
 
     def __call__(self, reached: float) -> None:
+        interrupts.obey()
         if not self.shown:
             return
         if self.began is None:

@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..errors import InputError
+
 GEOMETRY = ("journal_radius", "clearance", "length")  # parameters that come from the joint the law is used in
 
 # What a parameter of this name may be in any law, as the bounds of a number; all others must be >= 0.
@@ -55,7 +57,7 @@ class Law:
         named = {n: p.default for n, p in taken.items() if p.kind is p.KEYWORD_ONLY}
         missing = [n for n in (*rates, *memory) if n not in named]
         if missing:
-            raise ValueError(
+            raise InputError(
                 f"law {self.name!r} declares {missing[0]!r} but does not take it by name: write *, {missing[0]}"
             )
         self.parameters = {n: d for n, d in named.items() if n not in self.rates and n not in self.memory}
@@ -65,7 +67,7 @@ class Law:
         pairs = [n for pair in (*self.less.items(), *self.at_most.items()) for n in pair]
         wrong = [n for n in (*self.units, *self.above, *pairs) if n not in self.parameters]
         if wrong:
-            raise ValueError(f"law {self.name!r} says something about {wrong[0]!r}, which is not one of its parameters")
+            raise InputError(f"law {self.name!r} says something about {wrong[0]!r}, which is not one of its parameters")
 
     @property
     def geometry(self) -> list[str]:
@@ -100,11 +102,11 @@ class Law:
         if not self.rates and not self.memory:
             return given, {}, {}
         if not (isinstance(given, tuple) and len(given) == 3):
-            raise ValueError(f"law {self.name!r} declares states: it must return (result, rates, memory)")
+            raise InputError(f"law {self.name!r} declares states: it must return (result, rates, memory)")
         result, rates, kept = given
         wrong = sorted((set(rates) ^ set(self.rates)) | (set(kept) - set(self.memory)))
         if wrong:
-            raise ValueError(f"law {self.name!r}: {wrong[0]!r} must be both declared and returned")
+            raise InputError(f"law {self.name!r}: {wrong[0]!r} must be both declared and returned")
         return result, rates, {n: kept.get(n, named[n]) for n in self.memory}
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from . import Law
 from .normal import NORMAL, exact_factor
 
@@ -46,7 +47,7 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     while (mean := 0.5 * deep * force(deep, 0.0)) < energy:
         deep *= 2
         if deep > 1e6:
-            raise ValueError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
+            raise InputError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
     deep *= math.sqrt(energy / mean)
     time = deep / speed
 
@@ -54,7 +55,7 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
 
     def rates(t: float, y: Any) -> list[float]:
         if next(calls) > MOST_CALLS:
-            raise ValueError(
+            raise InputError(
                 f"law {law.name!r}: an impact of {mass:g} kg at {speed:g} m/s does not end; is it overdamped?"
             )
         return [y[1], -force(y[0] * deep, y[1] * speed) * time / (mass * speed)]
@@ -86,7 +87,7 @@ def effective_restitution(factor: float) -> float:
     0.662962
     """
     if not factor >= 0:
-        raise ValueError(f"a damping factor must be >= 0, got {factor!r}")
+        raise InputError(f"a damping factor must be >= 0, got {factor!r}")
     low, high = 0.0, 1.0
     for _ in range(200):  # exact_factor falls from infinity to 0 as the restitution grows
         middle = 0.5 * (low + high)
@@ -209,10 +210,10 @@ def from_material(
     used = {n: sizes[n] for n in law.geometry}
     missing = [n for n, x in used.items() if x is None]
     if missing:
-        raise ValueError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
+        raise InputError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
     unknown = [n for n, d in own.items() if n not in chosen and d is inspect.Parameter.empty]
     if unknown:
-        raise ValueError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
+        raise InputError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
     numbers = {n: float(x) for n, x in used.items() if x is not None}
     hit = impact(law, mass, speed, **chosen, **numbers)
     at = hit.depth

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import math
 import os
-from pathlib import Path
 from typing import Any, get_args
 
 import yaml
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from .. import writing
 from .clearances import Compliant, Contact
 from .forces import Drive, Load
 from .joints import Joint
@@ -138,18 +137,12 @@ def holds_function(plain: Any) -> bool:
 
 
 def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write the mechanism to a YAML file, whole or not at all: under a temporary name first, then renamed."""
-    target = Path(path)
+    """Write the mechanism to a YAML file, whole or not at all."""
     text = dumps(mechanism)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
+        writing.write(path, text.encode())
     except OSError as error:
         raise ModelError(Problem((), f"cannot be written: {error.strerror or error}", os.fspath(path))) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 class _Schema(GenerateJsonSchema):

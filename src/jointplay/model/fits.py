@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..errors import InputError
 from .units import shorten
 
 # Up to this diameter (mm, above the row before); IT5 to IT11; -es of d, e, f, g, h; micrometres on the diameter.
@@ -28,7 +29,7 @@ _FIT = re.compile(PATTERN, re.ASCII)
 _KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grades 5 to 11, such as '20 H7/g6'"
 
 
-class FitError(ValueError):
+class FitError(InputError):
     """A fit that the table does not hold; the message says what it holds."""
 
 

@@ -9,6 +9,7 @@ import cmath
 import math
 from typing import NamedTuple
 
+from ..errors import InputError
 from .bodies import Body, Ground, bar
 from .clearances import Compliant, Following, Rigid
 from .forces import AngleDrive, Motor, XDrive, YDrive
@@ -258,7 +259,7 @@ def spacecraft_2026(data: str = "A", case: int = 0, clearance: float | None = No
     """
     for name, given, known in (("data", data, SPACECRAFT_2026_DATA), ("case", case, SPACECRAFT_2026_CASES)):
         if given not in known:
-            raise ValueError(f"spacecraft_2026: {name} must be one of {', '.join(map(str, known))}, got {given!r}")
+            raise InputError(f"spacecraft_2026: {name} must be one of {', '.join(map(str, known))}, got {given!r}")
     chosen, (loose, play) = SPACECRAFT_2026_DATA[data], SPACECRAFT_2026_CASES[case]
     play = play if clearance is None else clearance
     w = 2 * math.pi * chosen.waves / chosen.duration

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, get_args
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
 
+from ..errors import InputError
 from .units import (
     INERTIA,
     STIFFNESS,
@@ -49,7 +50,7 @@ class Problem(NamedTuple):
         return ": ".join([*place, *([where] if where else []), self.text])
 
 
-class ModelError(ValueError):
+class ModelError(InputError):
     """A model that cannot be: one line for each problem (`problems`), with its place, value and remedy."""
 
     def __init__(self, *problems: Problem | str) -> None:

@@ -6,6 +6,7 @@ import cmath
 import math
 from collections.abc import Sequence
 
+from ..errors import InputError
 from .bodies import Body, Ground, bar
 from .forces import AngleDrive
 from .joints import Prismatic, Revolute, Slot
@@ -19,7 +20,7 @@ def meet(a: complex, reach_a: float, b: complex, reach_b: float, side: int) -> c
     along = 0.5 * (1 + (reach_a**2 - reach_b**2) / abs(way) ** 2) if way else math.inf
     square = reach_a**2 / abs(way) ** 2 - along**2 if way else -1.0
     if square < 0:
-        raise ValueError(f"does not close: two bars of {reach_a:g} m and {reach_b:g} m over {abs(way):g} m")
+        raise InputError(f"does not close: two bars of {reach_a:g} m and {reach_b:g} m over {abs(way):g} m")
     return a + way * complex(along, side * math.sqrt(square))
 
 
@@ -79,7 +80,7 @@ def slider_crank(
     pin = crank * cmath.exp(1j * angle)
     lift = (offset - pin.imag) / rod
     if abs(lift) > 1:
-        raise ValueError(f"does not close: the rod of {rod:g} m does not reach the slide")
+        raise InputError(f"does not close: the rod of {rod:g} m does not reach the slide")
     turn = math.asin(lift)
     motion = {} if speed is None else {"motor": AngleDrive(of="crank", motion=constant_speed(speed, angle))}
     return Mechanism(
@@ -177,7 +178,7 @@ def scotch_yoke(
 def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0, angles: Sequence[float] | None = None) -> Mechanism:
     """A chain of n equal uniform bars hanging from O; angles (rad) are the bars' own, hanging down by default."""
     if n < 1:
-        raise ValueError(f"a pendulum needs at least one bar, got n = {n}")
+        raise InputError(f"a pendulum needs at least one bar, got n = {n}")
     names = [f"bar{i + 1}" for i in range(n)]
     joints = {"J1": Revolute(between=("ground.O", "bar1.start"))}
     for i in range(1, n):

@@ -9,6 +9,8 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..errors import InputError
+
 Exponents = tuple[int, int, int, int]  # of m, kg, s, rad
 
 
@@ -62,7 +64,7 @@ _COMMON = ("mm", "um", "cm", "m", "kg", "g", "s", "ms", "rad", "deg", "rpm", "re
 _LONGEST = 80  # characters of a quantity; more is refused before any arithmetic
 
 
-class UnitError(ValueError):
+class UnitError(InputError):
     """A text that is not a number of the wanted dimension; the message says what is and what was wanted."""
 
 

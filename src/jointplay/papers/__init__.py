@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any
 
+from ..errors import InputError
+
 Value = float | str | list[float] | None
 
 
@@ -55,7 +57,7 @@ class Study:
         """Names and Datasets of the study's curves over time, those of the paper's figures."""
         module = import_module(f"{__name__}.{self.module or self.name}")
         if not hasattr(module, "histories"):
-            raise ValueError(f"study {self.name!r} has no histories; leave --histories out")
+            raise InputError(f"study {self.name!r} has no histories; leave --histories out")
         yield from module.histories()
 
     def __call__(self, **options: Any) -> Iterator[dict[str, Any]]:

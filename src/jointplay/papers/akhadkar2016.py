@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import InputError
 from ..model import library
 from ..model.control import Control, open_loop, use
 from ..model.motions import sine
@@ -386,7 +387,7 @@ TABLES = {4: table_4, 5: table_5, 6: table_6}
 def records(table: int | None = None, progress: Progress | None = None) -> Iterator[Record]:
     """All comparisons, or those of one table; progress: is told how many runs of a part are done, and of how many."""
     if table is not None and table not in TABLES:
-        raise ValueError(f"no table {table} of akhadkar2016; there are {', '.join(map(str, TABLES))}")
+        raise InputError(f"no table {table} of akhadkar2016; there are {', '.join(map(str, TABLES))}")
     parts = (*TABLES.values(), equation_16, statements) if table is None else (TABLES[table],)
     for part in parts:
         yield from part(progress)

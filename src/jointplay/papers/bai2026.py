@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..model import library
 from ..model.mechanism import Mechanism
 from ..results import audited
@@ -133,7 +134,7 @@ def peaks(data: str, case: int) -> Peaks:
     drain()
     outcome = simulation.status[0]
     if not outcome.complete:
-        raise ValueError(f"spacecraft, set {data}, case {case}: {outcome.text}")
+        raise InputError(f"spacecraft, set {data}, case {case}: {outcome.text}")
     sides = {joint: [float(simulation.run[f"{joint}.force.{part}"][0]) for part in "xy"] for joint in joints}
     return Peaks(errors, sides)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..model import library
 from ..model.mechanism import Mechanism
 from ..model.motions import Table, table
@@ -206,7 +207,7 @@ def drives() -> Iterator[Record]:
         found = span(mechanism, until)
         computed, at = [1e3 * found.least, 1e3 * found.largest], {"AC/mm": 150, "w1, w2": name}
         if found.problem:
-            raise ValueError(f"drives {name}: {found.problem}; nothing was integrated")
+            raise InputError(f"drives {name}: {found.problem}; nothing was integrated")
         said = verdict(computed, note="assembles throughout")
         yield record("drives over a period", at, "BD from, to", "mm", None, None, computed, said)
         extremes += computed if until == PERIOD else []

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..errors import InputError
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
@@ -205,4 +206,4 @@ def positive(owner: str, **numbers: Any) -> None:
     """Refuse numbers that are not above 0."""
     for name, x in numbers.items():
         if not (is_number(x) and x > 0):
-            raise ValueError(f"{owner}: {name} must be a number > 0, got {x!r}")
+            raise InputError(f"{owner}: {name} must be a number > 0, got {x!r}")

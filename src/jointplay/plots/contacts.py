@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import InputError
 from ..model.mechanism import Mechanism
 from .places import Places, Play
 from .style import (
@@ -48,7 +49,7 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
     places = Places(run, mechanism)
     plays = [places.play(joint)] if joint else list(places.loose().values())
     if not plays:
-        raise ValueError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
+        raise InputError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
     with sheet(run, 3.9, width=4.1) as figure:
         ax = figure.add_subplot()
         (_circle if plays[0].kind == "revolute" else _diamond)(ax, run, plays[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import InputError
 from ..model.clearances import Following
 from ..model.files import loads
 from ..model.joints import Gear, Openable, Prismatic, Revolute, Slot, play
@@ -50,6 +52,9 @@ class Places:
     def __init__(self, run: xarray.Dataset, mechanism: Mechanism | None = None) -> None:
         self.run, self.mechanism = run, mechanism or model_of(run)
         names = [str(name) for name in run.body.values]
+        _same("bodies", names, self.mechanism.bodies)
+        if "joint" in run.coords:
+            _same("joints", run.joint.values.tolist(), self.mechanism.joints)
         self.angles = {name: run.angle.sel(body=name).values for name in names} | {
             "ground": np.zeros(run.sizes["time"])
         }
@@ -77,10 +82,10 @@ class Places:
     def play(self, name: str) -> Play:
         """What happens in one joint with play."""
         if name not in self.mechanism.joints:
-            raise ValueError(f"no joint {name!r} in this result; there are {', '.join(self.mechanism.joints)}")
+            raise InputError(f"no joint {name!r} in this result; there are {', '.join(self.mechanism.joints)}")
         joint = self.mechanism.joints[name]
         if not isinstance(joint, Openable) or not play(joint) > 0:
-            raise ValueError(f"joint {name!r} has no play; loosen it, as in mechanism.loosen({name!r}, '1 mm')")
+            raise InputError(f"joint {name!r} has no play; loosen it, as in mechanism.loosen({name!r}, '1 mm')")
         makers = {Revolute: self._revolute, Prismatic: self._prismatic, Slot: self._slot, Gear: self._gear}
         made: Play = makers[type(joint)](name, joint)  # type: ignore[operator]
         made.permanent = isinstance(joint.contact, Following)
@@ -135,10 +140,22 @@ class Places:
         return Play(name, "gear", joint.play, 0.0, first, second, 1j * turned, still, none, gaps)
 
 
+def _same(what: str, here: list[str], model: Mapping[str, object]) -> None:
+    """Refuse a result whose labels are not those of its model."""
+    if here != list(model):
+        raise InputError(f"this result has the {what} {', '.join(here)}, its model {', '.join(model)}: it was altered")
+
+
+def readable(run: xarray.Dataset) -> bool:
+    """Whether a result carries its model; one with Python functions leaves only a comment."""
+    return not str(run.attrs.get("model", "#")).startswith("#")
+
+
 def model_of(run: xarray.Dataset) -> Mechanism:
     """The mechanism that a result was computed from."""
     text = run.attrs.get("model", "")
     try:
         return loads(text)
     except ModelError as error:
-        raise ValueError(f"the model of this result cannot be read, give the mechanism itself: {error}") from None
+        first = str(error).splitlines()[0]
+        raise InputError(f"the model of this result cannot be read, give the mechanism itself: {first}") from None

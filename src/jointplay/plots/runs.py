@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..results import flat
 from .motion import force
 from .style import IDEAL, STYLES, in_view, largest, legend, look, note, over_time, sheet
@@ -27,13 +28,13 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     if table.ndim != 2 or min(table.shape) < 2:
-        raise ValueError(f"a contour needs a table of at least 2 x 2 values, got the shape {tuple(table.shape)}")
+        raise InputError(f"a contour needs a table of at least 2 x 2 values, got the shape {tuple(table.shape)}")
     up, along = (str(name) for name in table.dims)
     values = np.ma.masked_invalid(table.values.astype(float))
     if logarithmic:
         values = np.ma.masked_less_equal(values, 0)
     if not values.count():
-        raise ValueError("the table holds no number to draw")
+        raise InputError("the table holds no number to draw")
     with sheet(None, 3.4, width=4.8) as figure:
         ax = figure.add_subplot()
         chosen: dict[str, Any] = {"locator": LogLocator(subs=(1, 2, 5)), "norm": LogNorm()} if logarithmic else {}
@@ -64,7 +65,7 @@ def comparison(runs: Mapping[str, xarray.Dataset], signals: Sequence[str]) -> Fi
     force.  A run named ideal is drawn grey and behind the others.
     """
     if not runs or not signals:
-        raise ValueError("comparison needs at least one run and one signal, such as 'J2.force'")
+        raise InputError("comparison needs at least one run and one signal, such as 'J2.force'")
     with sheet(None, 1.7 * len(signals) + 0.5) as figure:
         axes = figure.subplots(len(signals), 1, sharex=True, squeeze=False)[:, 0]
         order = sorted(runs, key=lambda name: name != "ideal")
@@ -95,7 +96,7 @@ def _signal(run: xarray.Dataset, signal: str, name: str) -> tuple[np.ndarray, st
         return force(run, owner), "N"
     columns = flat(run)
     if signal not in columns:
-        raise ValueError(f"run {name!r} has no signal {signal!r}; there are {', '.join(list(columns)[1:13])}, ...")
+        raise InputError(f"run {name!r} has no signal {signal!r}; there are {', '.join(list(columns)[1:13])}, ...")
     return columns[signal], str(run[part].attrs.get("units", "")).replace("^2", "²") if part in run else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .. import writing
+from ..errors import InputError
 
 if TYPE_CHECKING:
     import xarray
@@ -75,14 +79,9 @@ def heading(figure: Figure, run: xarray.Dataset) -> None:
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure, whole or not at all; the suffix (.png, .pdf, .svg) says how."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.tmp{target.suffix}")
-    try:
-        figure.savefig(temporary, dpi=200)
-        os.replace(temporary, target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    image = io.BytesIO()
+    figure.savefig(image, dpi=200, format=Path(path).suffix.lower().removeprefix(".") or None)
+    writing.write(path, image.getvalue())
 
 
 def chosen(run: xarray.Dataset, dimension: str, names: Iterable[str] | str | None) -> list[str]:
@@ -91,14 +90,14 @@ def chosen(run: xarray.Dataset, dimension: str, names: Iterable[str] | str | Non
     asked = known if names is None else [names] if isinstance(names, str) else list(names)
     for name in asked:
         if name not in known:
-            raise ValueError(f"no {dimension} {name!r} in this result; there are {', '.join(known) or 'none'}")
+            raise InputError(f"no {dimension} {name!r} in this result; there are {', '.join(known) or 'none'}")
     return asked
 
 
 def needs(run: xarray.Dataset, variable: str, remedy: str) -> None:
     """Refuse a result without a variable."""
     if variable not in run:
-        raise ValueError(f"this result has no {variable}: {remedy}")
+        raise InputError(f"this result has no {variable}: {remedy}")
 
 
 def look(i: int) -> Look:

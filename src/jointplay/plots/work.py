@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..results import flat
 from .motion import force
 from .places import model_of
@@ -69,11 +70,11 @@ def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarra
     """
     given = efforts(run)
     if not given:
-        raise ValueError("this result has no effort: the mechanism has no drives, and nothing controls it")
+        raise InputError("this result has no effort: the mechanism has no drives, and nothing controls it")
     names = list(given) if drives is None else [drives] if isinstance(drives, str) else list(drives)
     unknown = next((name for name in names if name not in given), None)
     if unknown is not None:
-        raise ValueError(f"no drive {unknown!r} in this result; there are {', '.join(given)}")
+        raise InputError(f"no drive {unknown!r} in this result; there are {', '.join(given)}")
     ideal = efforts(twin) if twin is not None else {}
     with sheet(run, 1.5 * len(names) + 0.6) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
@@ -210,7 +211,7 @@ def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
     names = list(errors) if signals is None else [signals] if isinstance(signals, str) else list(signals)
     unknown = next((name for name in names if name not in errors), None)
     if unknown is not None:
-        raise ValueError(f"no channel {unknown!r} in this result; there are {', '.join(errors)}")
+        raise InputError(f"no channel {unknown!r} in this result; there are {', '.join(errors)}")
     return {n: (aims[n][0] + errors[n][0], aims[n][0], *errors[n]) for n in names}
 
 
@@ -226,12 +227,12 @@ def _against(
         names = signals or [f"{name}.angle" for name in chosen(run, "body", None)]
         missing = next((name for name in names if name not in other), None)
         if missing is not None:
-            raise ValueError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
+            raise InputError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
         wanted = {name: np.interp(time, other["time"], other[name]) for name in names}
     rows: Rows = {}
     for name, given in wanted.items():
         if name not in columns:
-            raise ValueError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")
+            raise InputError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")
         aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
         rows[name] = columns[name], aim, columns[name] - aim, _units(run, name)
     return rows

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import results
+from .. import results, writing
+from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..plots.places import Places, Play
 from ..plots.style import COLOURS, IDEAL, heading
@@ -46,7 +47,7 @@ def pdf(
     if found is None:
         raise RuntimeError("no Chromium was found to print with; install one (Debian: apt-get install chromium)")
     if not source.is_file():
-        raise ValueError(f"{page}: no such file")
+        raise InputError(f"{page}: no such file")
     with tempfile.TemporaryDirectory() as directory:
         printed = Path(directory) / "page.pdf"
         command = [found, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
@@ -60,9 +61,7 @@ def pdf(
             raise RuntimeError(f"{found} did not print the page within {timeout:g} s") from None
         if not printed.is_file():
             raise RuntimeError(f"{found} could not print the page: {done.stderr.strip()[-300:]}")
-        temporary = made.with_name(f".{made.name}.{os.getpid()}.tmp")
-        shutil.copyfile(printed, temporary)
-        os.replace(temporary, made)
+        writing.write(made, printed.read_bytes())
     return made
 
 
@@ -82,23 +81,21 @@ def movie(
     path = Path(target)
     writer = FILMS.get(path.suffix.lower())
     if writer is None:
-        raise ValueError(f"{path}: the suffix must be .gif or .mp4, got {path.suffix!r}")
+        raise InputError(f"{path}: the suffix must be .gif or .mp4, got {path.suffix!r}")
     if not animation.writers.is_available(writer):
         remedy = "install it (Debian: apt-get install ffmpeg), or make a .gif" if writer == "ffmpeg" else "install it"
         raise RuntimeError(f"{path}: {path.suffix} films need {writer}, which is not installed; {remedy}")
     found = run if not isinstance(run, str | os.PathLike) else results.load(run)
     ideal = results.load(twin) if isinstance(twin, str | os.PathLike) else twin
     if not found.sizes.get("time"):
-        raise ValueError("this result holds no samples, so there is nothing to show")
+        raise InputError("this result holds no samples, so there is nothing to show")
     index = np.unique(np.linspace(0, found.sizes["time"] - 1, max(2, round(seconds * rate))).astype(int))
     figure, frame = _scene(found, ideal, mechanism)
     film = animation.FuncAnimation(figure, frame, list(index), blit=False)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix.lower()}")
-    try:
-        film.save(str(temporary), writer=writer, fps=rate, dpi=90)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as directory:
+        made = Path(directory) / f"film{path.suffix.lower()}"
+        film.save(str(made), writer=writer, fps=rate, dpi=90)
+        writing.write(path, made.read_bytes())
     return path
 
 

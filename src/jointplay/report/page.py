@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html as markup
 import json
 import os
@@ -12,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import results
+from .. import results, writing
 from .._version import __version__
+from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
-from ..plots.places import Places, model_of
+from ..plots.places import Places, model_of, readable
+from ..plots.style import needs
 from . import charts, scene
 from .blob import Blob, frames
 
@@ -44,7 +45,8 @@ def html(
     found = run if not isinstance(run, str | os.PathLike) else results.load(run)
     ideal = twin if twin is None or not isinstance(twin, str | os.PathLike) else results.load(twin)
     if not found.sizes.get("time"):
-        raise ValueError("this result holds no samples, so there is nothing to show")
+        raise InputError("this result holds no samples, so there is nothing to show")
+    needs(found, "x", "it does not say where bodies are, and a page shows how they move")
     content, numbers = payload(found, ideal, command, mechanism)
     return assemble(found.attrs.get("title", "mechanism"), content, numbers)
 
@@ -58,14 +60,7 @@ def write(
 ) -> Path:
     """Write the page of a result, whole or not at all; see `html`."""
     path = Path(target)
-    text = html(run, twin, command, mechanism)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    writing.write(path, html(run, twin, command, mechanism).encode())
     return path
 
 
@@ -79,7 +74,7 @@ def payload(
     shared = twin is not None and bool(twin.sizes.get("time"))
     if twin is not None and [str(name) for name in twin.body.values] != names:
         others = ", ".join(map(str, twin.body.values))
-        raise ValueError(
+        raise InputError(
             f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
         )
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
@@ -125,7 +120,10 @@ def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
     def text(name: str) -> str:
         return (here / name).read_text(encoding="utf-8")
 
-    data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        data = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise InputError("this result holds peaks or shares that are not finite, and may have been altered") from None
     parts = {
         "title": markup.escape(title),
         "style": text("page.css"),
@@ -139,10 +137,9 @@ def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
 
 
 def _places(run: xarray.Dataset, mechanism: Mechanism | None) -> Places | None:
-    try:
-        return Places(run, mechanism or model_of(run))
-    except ValueError:
+    if mechanism is None and not readable(run):
         return None  # the model holds Python functions: mass centres can still be shown
+    return Places(run, mechanism or model_of(run))
 
 
 def _box(run: xarray.Dataset) -> list[float]:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
+from .lanes import default_stepper
 from .outcome import Ending, Entry, Outcome, SimulationFailed
-from .simulation import Simulation, default_stepper
+from .simulation import Simulation
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -52,7 +54,7 @@ def simulate(
     control: a control loop in place of the mechanism's (`jointplay.control`).
     """
     if audit not in ("run", "convergence"):
-        raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
+        raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
     result = run(simulation, progress, strict)
     if audit == "convergence" and simulation.status[0].complete:
@@ -75,10 +77,10 @@ def planned(
     """The simulation that `simulate` and `compare` run, its times checked."""
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
-            raise ValueError(f"{name} must be a number of seconds > 0, got {x!r}")
+            raise InputError(f"{name} must be a number of seconds > 0, got {x!r}")
     every = until / SAMPLES if every is None else every
     if every > until:
-        raise ValueError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
+        raise InputError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
     return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
 
 

@@ -4,64 +4,28 @@ from __future__ import annotations
 
 import math
 import threading
-import time as clock
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import statics
-from ..engine.program import Program, trace
-from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
-from ..model.clearances import Compliant, Following, Rigid
+from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
-from ..model.parts import ModelError, Problem, suggestion
-from ..physics.compliance import LANDED, SLOWEST
-from ..physics.march import Text
-from ..physics.record import MOMENTA
+from ..model.parts import ModelError, suggestion
 from ..physics.step import Stepper
-from ..physics.steps import MoreauJean, RungeKutta
-from ..run import CHUNK_SECONDS, Run, undisturbed
-from ..system import STRUCTURAL, Equations, System
-from .endings import early, ending
+from ..system import STRUCTURAL, System
+from .course import FAR, Course
+from .lanes import default_stepper, prepared, split, system_of
 from .outcome import Ending, Outcome
-from .steering import Pilot
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-FAR = 1e300  # s: no end
-NEVER = 2**62  # steps
-FIRST = 1e-3  # s: the first step that is tried
-TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
-BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
-
-def default_stepper(mechanism: Mechanism) -> Stepper:
-    """The stepper that a mechanism's contacts need: MoreauJean() if some are rigid, else RungeKutta()."""
-    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped() else RungeKutta()
-
-
-@dataclass
-class Lane:
-    """One simulation: its numbers, its start and what is known of both."""
-
-    system: System
-    q: np.ndarray
-    v: np.ndarray
-    here: Equations
-    freedom: statics.Freedom
-    pilot: Pilot | None
-    notes: list[str]
-    pushes: dict[str, float]  # of joints in permanent contact, at the start (N)
-    changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
-    refused: Outcome | None = None  # an end before the first step
-
-
-class Simulation:
+class Simulation(Course):
     """One to eight simulations of a mechanism side by side, stepped by one compiled program.
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
@@ -95,12 +59,12 @@ class Simulation:
         fma: bool = True,
     ) -> None:
         if stepper is not None and not isinstance(stepper, Stepper):
-            raise ValueError(
+            raise InputError(
                 f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}"
             )
         given = [{}] * lanes if isinstance(lanes, int) and not isinstance(lanes, bool) else lanes
         if not isinstance(given, Sequence) or not 1 <= len(given) <= LANES[-1]:
-            raise ValueError(
+            raise InputError(
                 f"lanes must be a number from 1 to {LANES[-1]} or a list of so many mappings, got {lanes!r}"
             )
         self.lock = threading.RLock()
@@ -117,249 +81,10 @@ class Simulation:
         self.stepper = stepper or default_stepper(base.mechanism)
         self.stepper.refuse(base.mechanism)
         self.lanes = len(given)
-        self.each = [self.prepared(base, *one) for one in numbers]
+        self.each = [prepared(self.stepper, base, *one, until, reclose) for one in numbers]
         self.build()
 
-    # -- before
-    def prepared(self, base: System, numbers: Mapping[str, Any], start: Mapping[str, Any]) -> Lane:
-        """A lane with its start."""
-        changes = {**numbers, **{f"start.{key}": x for key, x in start.items()}}
-        system = base.with_(changes) if changes else base
-        until = self.until or 10.0
-        mechanism = system.mechanism
-        if mechanism.drives and mechanism.loose((Rigid, Compliant)):
-            statics.refuse_drives(system, until)
-        q, v = statics.start(system, self.reclose) if self.stepper.impulsive else statics.start(system)
-        freedom = statics.freedom(system, q)
-        notes = list(statics.doubts(system, q, v))
-        here = system.evaluate(q, v)
-        pilot = Pilot(system) if mechanism.control else None
-        if self.stepper.impulsive:
-            notes += opened(system, q, v, here, self.stepper.step)  # type: ignore[attr-defined]
-        if pilot:
-            notes += statics.loop_doubts(system, q, freedom.degrees, until)
-        pushes: dict[str, float] = {}
-        if not self.stepper.impulsive:
-            a, multipliers = here.accelerations()
-            if not np.isfinite(a).all():
-                text = "the forces are not finite; a spring with a free length has no direction where its ends meet"
-                raise ModelError(Problem(("start",), text))
-            following = mechanism.loose(Following)
-            pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in following}
-        lane = Lane(system, q, v, here, freedom, pilot, notes, pushes)
-        lane.refused = early(lane.system, lane.freedom, lane.pushes)
-        return lane
-
-    def build(self) -> None:
-        """The program and its run, every lane at its start."""
-        first = self.each[0]
-        h = None if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
-        self.strides = first.pilot.strides(h) if first.pilot else {}
-        for lane in self.each[1:]:
-            if lane.system.structure != first.system.structure or lane.freedom.redundant != first.freedom.redundant:
-                text = "lanes need one structure: a clearance, length or other number that is 0 in one must be 0 in all"
-                raise ValueError(f"Simulation: {text}")
-            if lane.pilot:
-                lane.pilot.strides(h)
-        timing = Pilot.clock(self.strides)
-        dropped, labels = first.freedom.redundant, first.system.contacts
-        kind = "march", self.stepper.structure, dropped, tuple(timing.items())
-
-        def make() -> tuple[Program, Text]:
-            text = Text(first.system.equations(dropped), labels, self.stepper, timing)
-            return trace(text, {}, self.numbers(first)), text
-
-        self.program, self.text = first.system.program(kind, make)
-        width = next(n for n in LANES if n >= self.lanes)
-        self.run = Run(self.program, lanes=width, share=self.share, **self.options)  # type: ignore[arg-type]
-        self.look()
-        self.outcomes: list[Outcome | None] = [None] * self.lanes
-        self.alive = np.arange(width) < self.lanes
-        for k in range(width):
-            self.begin(k)
-            if k >= self.lanes:
-                self.run.abandon(k)
-        self.began = self.run.state_words.copy(), self.run.parameter_words.copy()
-
-    def look(self) -> None:
-        """Views into the words of the run, for what is asked in every call."""
-        words, places = self.run.state_words, self.run.places
-        self.index = {slot.name: i for i, slot in enumerate(self.program.parameters)}
-        self.places = [places[name] for name in self.names]
-        self.standing, self.taken = words[places["status"]], words[places["steps.taken"]]
-        self.times = words[places["time"]].view(np.float64)
-        self.ends = self.run.parameter_words[self.index["stepper.until"]].view(np.float64)
-        self.goals = self.run.parameter_words[self.index["stepper.goal"]]
-        self.late = words[places["samples.late"]] if "samples.late" in places else None
-        self.losing = [places[name] for name in ("contact.lost", "contact.deep") if name in places]
-        self.called = any(lane.pilot and lane.pilot.sampled for lane in self.each)
-
-    def numbers(self, lane: Lane) -> dict[str, Any]:
-        """The run-time numbers of a lane."""
-        every = self.stepper.whole(self.every) if self.every else None
-        found: dict[str, Any] = dict(lane.system.parameters)
-        for name, x in self.stepper.given(self.until or 10.0).items():
-            found[f"stepper.{name}"] = float(x)
-        end = FAR if self.until is None else self.stepper.whole(self.until)
-        found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
-        found["stepper.stride"] = round(every / self.stepper.step) if every and self.stepper.impulsive else NEVER  # type: ignore[attr-defined]
-        found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)
-        if lane.system.mechanism.isolated():
-            text = lane.system.equations()(lane.system.parameters)
-            for part, x in zip(MOMENTA, text.momenta(lane.q.tolist(), lane.v.tolist()), strict=True):
-                found[f"stepper.momentum.{part}"] = float(x)
-        return found | {f"clock.{name}": n for name, n in self.strides.items()}
-
-    def begin(self, lane: int) -> None:
-        """Put a lane at its start."""
-        one, names = self.each[min(lane, self.lanes - 1)], self.text.state
-        assert names is not None
-        state: dict[str, Any] = dict(zip(names.q, one.q.tolist(), strict=True))
-        state |= zip(names.v, one.v.tolist(), strict=True)
-        if not self.stepper.impulsive:
-            # a compliant contact that is closed at the start is taken as just begun
-            for gap, rate, mode, approach in zip(
-                one.here.gaps, one.here.openings, names.modes, names.approach, strict=True
-            ):
-                shut = gap <= LANDED
-                state |= {mode: float(shut), approach: max(-float(rate), SLOWEST) if shut else 1.0}
-            state |= {
-                f"before.{name}": x for name, x in state.items()
-            }  # the first sample may come before the first step
-            state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
-            state["step.next"] = min(FIRST, self.stepper.given(self.until or 10.0).get("max_step", FIRST))
-        self.run.start(lane, self.numbers(one), state)
-        if one.pilot:
-            one.pilot.begin(self.run, lane, one.q, one.v)
-        if lane < self.lanes:
-            self.ended(lane, one.refused)
-            if one.refused:
-                self.run.abandon(lane)
-
-    # -- going on
-    def step(self, n: int = 1) -> None:
-        """Take n steps in every lane."""
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"step takes a whole number of steps, got {n!r}")
-        with self.lock:
-            if n > BURST or self.run.eager or self.called:
-                self.aim(FAR, self.taken + n)
-                self.go(None)
-                return
-            if n == 0:
-                return
-            if self.ends[0] != FAR:
-                self.leave()
-            self.ends[:], self.goals[:] = FAR, self.taken + n
-            self.standing[self.alive & (self.standing == DONE)] = RUNNING
-            self.run.few_steps(n)
-            while self.late is not None and RUNNING in self.standing.tolist():  # not every call is a step
-                self.run.few_steps(n)
-            self.settle()
-
-    def advance(self, until: float, progress: Callable[[float], None] | None = None) -> None:
-        """Go on to a time (s) in every lane."""
-        if not (isinstance(until, int | float | np.number) and math.isfinite(until)):
-            raise ValueError(f"until must be a number of seconds, got {until!r}")
-        with self.lock:
-            if self.until is None:
-                self.until = float(until)
-                for name, x in self.stepper.given(self.until).items():
-                    self.run[f"stepper.{name}"] = float(x)
-            self.asked = float(until)
-            self.aim(self.stepper.whole(self.asked), NEVER)
-            self.go(progress)
-
-    def aim(self, until: float, goal: Any) -> None:
-        """Set where to go, and let lanes that got where they should go on from there."""
-        self.leave()
-        self.ends[:], self.goals[:] = until, goal
-        reached = (self.times >= until) | (self.taken >= goal)
-        self.standing[(self.standing == DONE) & self.alive & ~reached] = RUNNING
-        self.standing[(self.standing == RUNNING) & reached] = DONE
-
-    def leave(self) -> None:
-        """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
-        samples of impulses that are not due by themselves are left out."""
-        if self.late is not None:
-            self.late |= self.taken > 0
-        if not self.stepper.impulsive or not self.every:
-            return
-        strides = self.run.parameter_words[self.index["stepper.stride"]]
-        for lane in range(self.lanes):
-            parts = self.run.collected["samples"][lane]
-            arrived = self.times[lane] >= self.ends[lane] and self.alive[lane]
-            if arrived and parts and self.taken[lane] % strides[lane] and parts[-1][-1, 0] == self.times[lane]:
-                parts[-1] = parts[-1][:-1]
-
-    def go(self, progress: Callable[[float], None] | None) -> None:
-        """Run until every lane has arrived or ended; sampled functions are called on the way."""
-
-        def told() -> bool:
-            if progress is not None:
-                progress(float(self.time.min()))
-            return False
-
-        if self.called:
-            self.drive(told)
-        else:
-            self.run.advance(until=told if progress else None, expect=None)
-        self.settle()
-
-    def drive(self, told: Callable[[], bool]) -> None:
-        """Go from sample to sample of Python functions."""
-        run, pilots = self.run, [lane.pilot for lane in self.each if lane.pilot]
-        calls, stride = [pilot.calls(run) for pilot in pilots], pilots[0].stride
-        quick = not run.eager and stride <= BURST
-        while (self.standing == RUNNING).any():
-            begin = clock.perf_counter()
-            with undisturbed():
-                while (self.standing == RUNNING).any() and clock.perf_counter() - begin < CHUNK_SECONDS:
-                    for lane in np.flatnonzero(self.standing == RUNNING).tolist():
-                        wrong = calls[lane](lane) if self.taken[lane] % stride == 0 else None
-                        if wrong:
-                            time = float(self.times[lane])
-                            self.ended(lane, Outcome(Ending.CONTROLLER_FAILED, wrong, time, "control"))
-                            run.abandon(lane)
-                    running = self.standing == RUNNING
-                    if running.any():
-                        self.reach(int((self.taken[running] // stride + 1).min()) * stride, quick)
-            told()
-
-    def reach(self, goal: int, quick: bool) -> None:
-        """Take steps until the running lanes have taken so many; calls that only write samples are no steps."""
-        while True:
-            left = goal - int(self.taken[self.standing == RUNNING].min(initial=goal))
-            if left <= 0:
-                return
-            (self.run.few_steps if quick else self.run.advance)(left)
-
-    def settle(self) -> None:
-        """Note the ends of lanes that cannot go on."""
-        if max(self.standing.tolist()) <= DONE and not (self.losing and self.run.state_words[self.losing].any()):
-            return
-        for lane in range(self.lanes):
-            lost = any(self.run.state_words[at, lane] for at in self.losing)
-            if self.outcomes[lane] is None and (self.standing[lane] > DONE or lost):
-                self.ended(lane, ending(self, lane))
-
-    def ended(self, lane: int, outcome: Outcome | None) -> None:
-        """Note how a lane ended."""
-        self.outcomes[lane] = outcome
-        self.alive[lane] = outcome is None
-
     # -- what is known
-    @property
-    def names(self) -> list[str]:
-        """The coordinates, then their rates."""
-        assert self.text.state is not None
-        return [*self.text.state.q, *self.text.state.v]
-
-    @property
-    def time(self) -> np.ndarray:
-        """The time that each lane has reached (s)."""
-        return self.times[: self.lanes].copy()
-
     @property
     def steps(self) -> np.ndarray:
         """How many steps each lane has taken."""
@@ -431,7 +156,7 @@ class Simulation:
             for address, x in numbers.items():
                 value = float(x)
                 if not math.isfinite(value):
-                    raise ValueError(f"{address!r} must be a finite number, got {x!r}")
+                    raise InputError(f"{address!r} must be a finite number, got {x!r}")
                 stored = self.stores(address)
                 for k in chosen:
                     before = self.energy(k) if stored else 0.0
@@ -470,7 +195,7 @@ class Simulation:
                 raise KeyError(f"no such address {address!r}{suggestion(address, known)}")
             if address.endswith(STRUCTURAL) or address.startswith("start."):
                 text = "is part of the structure or of the start; make another Simulation"
-                raise ValueError(f"{address!r} {text}")
+                raise InputError(f"{address!r} {text}")
         self.base = System(self.base.given, self.base.reach, self.base.free | set(addresses))
         before, words, outcomes = self.run, {}, list(self.outcomes)
         for name, slot in before.program.places.items():
@@ -500,7 +225,7 @@ class Simulation:
                 change = [float(change.get(name, 0.0)) for name in names]
             moved = state + np.asarray(change, float)
             if moved.shape != state.shape or not np.isfinite(moved).all():
-                raise ValueError(f"expected {len(names)} finite numbers for {', '.join(names)}")
+                raise InputError(f"expected {len(names)} finite numbers for {', '.join(names)}")
             self.put(lane, statics.nearest(self.system(lane), moved, float(self.time[lane]), self.each[lane].freedom))
 
     def put(self, lane: int, state: np.ndarray) -> None:
@@ -512,7 +237,7 @@ class Simulation:
     def checked(self, lane: int) -> int:
         """The number of a lane, or an error."""
         if isinstance(lane, bool) or not isinstance(lane, int | np.integer) or not 0 <= lane < self.lanes:
-            raise ValueError(f"there are lanes 0 to {self.lanes - 1}, got {lane!r}")
+            raise InputError(f"there are lanes 0 to {self.lanes - 1}, got {lane!r}")
         return int(lane)
 
     def snapshot(self) -> Any:
@@ -536,7 +261,7 @@ class Simulation:
             if state is not None:
                 words, parameters, rows, outcomes, changes, program = state
                 if program is not self.program:
-                    raise ValueError("the snapshot belongs to another program: a number has become changeable since")
+                    raise InputError("the snapshot belongs to another program: a number has become changeable since")
                 for k in chosen:
                     self.run.state_words[:, k], self.run.parameter_words[:, k] = words[:, k], parameters[:, k]
                     self.each[k].changes = dict(changes[k])
@@ -546,9 +271,16 @@ class Simulation:
                 return
             for k in chosen:
                 if numbers or start or self.each[k].changes:
-                    self.each[k] = self.prepared(self.each[k].system, dict(numbers or {}), dict(start or {}))
+                    self.each[k] = prepared(
+                        self.stepper,
+                        self.each[k].system,
+                        dict(numbers or {}),
+                        dict(start or {}),
+                        self.until,
+                        self.reclose,
+                    )
                     if self.each[k].system.structure != self.each[0].system.structure:
-                        raise ValueError("reset: these numbers make another structure; make another Simulation")
+                        raise InputError("reset: these numbers make another structure; make another Simulation")
                     self.begin(k)
                     self.began[0][:, k] = self.run.state_words[:, k]
                     self.began[1][:, k] = self.run.parameter_words[:, k]
@@ -563,56 +295,3 @@ class Simulation:
         from .reading import dataset
 
         return dataset(self, self.checked(lane))
-
-
-def system_of(
-    mechanism: Mechanism | System,
-    start: Mapping[str, float | str] | None,
-    control: Control | None,
-    until: float | None,
-) -> System:
-    """The system of a mechanism with another start and control, whose sampled motions reach beyond a time (s)."""
-    reach = 1.02 * (until or 10.0)
-    if not start and control is None and isinstance(mechanism, System):
-        return mechanism.until(reach)
-    base = mechanism.given if isinstance(mechanism, System) else mechanism
-    free = mechanism.free if isinstance(mechanism, System) else frozenset()
-    if start:
-        base = base.with_({f"start.{key}": x for key, x in start.items()})
-    if control is not None:
-        base = base.replace(control=control)
-    return System(base, reach, free)
-
-
-def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Numbers and start values of a lane."""
-    if not isinstance(given, Mapping):
-        raise ValueError(f"a lane is a mapping of addresses to numbers, got {given!r}")
-    start = {key.removeprefix("start."): x for key, x in given.items() if key.startswith("start.")}
-    return {key: x for key, x in given.items() if not key.startswith("start.")}, start
-
-
-def opened(system: System, q: np.ndarray, v: np.ndarray, here: Equations, h: float) -> list[str]:
-    """Refuse a start in penetration; note a step too long for the play."""
-    depths = dict(zip(system.contacts, -here.gaps, strict=True))
-    worst = max(depths, key=lambda label: depths[label], default=None)
-    if worst is not None and depths[worst] > TOUCHING:
-        start = ", ".join(key for key in system.mechanism.start if not key.endswith("rate"))
-        text = (
-            f"penetrates {worst!r} by {depths[worst]:.4g} m or rad, with {start}; give other or fewer values, "
-            "or re-close it from the first of them with reclose=True (command line: --reclose)"
-        )
-        raise ModelError(Problem(("start",), text))
-    plays = [x for a, x in system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0]
-    pull = np.abs(np.linalg.solve(here.M, here.F)).reshape(-1, 3)[:, :2].max(initial=0.0)  # of mass centres (m/s^2)
-    moved = system.evaluate(q + 1e-7 * v).places - here.places  # a journal in the middle has no gap rate
-    speed = max(np.abs(here.openings).max(initial=0.0), 1e7 * np.hypot(*moved.reshape(-1, 2).T).max(initial=0.0))
-    if plays and (pull > 0 or speed > 0):
-        flights = [math.sqrt(2 * min(plays) / pull)] if pull > 0 else []
-        flight = min([*flights, *([2 * min(plays) / speed] if speed > 0 else [])])
-        if h > 0.1 * flight:
-            return [
-                f"the step of {h:g} s is long beside the {flight:.2g} s in which the play of {min(plays):g} "
-                f"is crossed; use {0.01 * flight:.1g} s or less"
-            ]
-    return []

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ComputationFailed, InputError
 from ..model.clearances import Following
 from ..model.mechanism import owner
 from ..system import Equations, System
@@ -220,7 +221,7 @@ def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
     if q is not None:
         at, opened = close(system, q, t)
         if opened:
-            raise ValueError(unassembled(system, opened))
+            raise ComputationFailed(unassembled(system, opened))
         return at
     refused = ""
     for begin in guesses(system):
@@ -244,7 +245,7 @@ def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
             given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
             how = f" with start values {given}"
         refused = refused or unassembled(system, opened, how)
-    raise ValueError(refused)
+    raise ComputationFailed(refused)
 
 
 def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:
@@ -312,7 +313,7 @@ def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: f
         # what lacks lies in the combinations of rows that cancel: it shows which rows those are
         rows = np.array(system.rows)[off > 1e-6 * worst]
         names = dict.fromkeys(owner(row) for row in rows if owner(row) in system.mechanism.drives)
-        raise ValueError(
+        raise ComputationFailed(
             f"drives {', '.join(names)} contradict each other at t = {t:.6g} s; drop one or change its motion"
         )
 
@@ -346,7 +347,7 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
             follows = float((row @ v).item())
             if abs(follows - rate) > RANK * (1 + abs(rate)):
                 others = ", ".join([*names, *system.mechanism.drives, "the constraints"])
-                raise ValueError(
+                raise InputError(
                     f"start: {key} = {rate:g} contradicts {others}, which give {follows:.9g}; "
                     f"it is off by {abs(follows - rate):.3g}: leave it out or correct it"
                 )

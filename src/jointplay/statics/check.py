@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..model.joints import Openable, Prismatic, Revolute, Slot, play
 from ..model.mechanism import Mechanism, owner
 from ..model.parts import ModelError
 from ..physics.dynamics import Equations
-from ..system import System, as_system
+from ..system import System
 from .assembly import Freedom, freedom, weakest
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
@@ -85,8 +85,8 @@ def check(model: Mechanism | System) -> Check:
     >>> check(library.wu_2017()).warnings[0][:75]
     'link1.inertia = 0.00817 kg m^2 is 4 times that of a uniform bar about its c'
     """
-    system = as_system(model)
-    mechanism = system.mechanism
+    mechanism = model.mechanism if isinstance(model, System) else model
+    system, loose = _attached(model)
     q, v = start(system)
     found = freedom(system, q)
     around = followed(system)
@@ -101,7 +101,51 @@ def check(model: Mechanism | System) -> Check:
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
     text = "" if around is None else around.text()
-    return Check(mechanism, tuple(system.coordinates), tuple(system.rows), q, v, found, warnings, text)
+    q, v, found = _with_free(mechanism, system, loose, q, v, found)
+    coordinates = tuple(f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle"))
+    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text)
+
+
+def _attached(model: Mechanism | System) -> tuple[System, list[str]]:
+    """The system of a mechanism without its free bodies, and their names: they start where the start says, and their
+    equations, which may be many, are not asked for."""
+    if isinstance(model, System):
+        return model, []
+    plain = model.plain()
+    used = _words({key: value for key, value in plain.items() if key not in ("bodies", "start", "name")})
+    free = [body for body in model.bodies if body not in used]
+    if len(free) == len(model.bodies):
+        free = free[1:]  # a mechanism has a body
+    if not free:
+        return System(model), []
+    bodies = {name: body for name, body in model.bodies.items() if name not in free}
+    start = {key: x for key, x in model.start.items() if key.partition(".")[0] in bodies}
+    return System(model.replace(bodies=bodies, start=start)), free
+
+
+def _words(plain: Any) -> set[str]:
+    """The names of bodies, and other texts, that some part of a model holds."""
+    if isinstance(plain, dict):
+        return {word for pair in plain.items() for part in pair for word in _words(part)}
+    if isinstance(plain, list | tuple):
+        return {word for part in plain for word in _words(part)}
+    return {plain, owner(plain)} if isinstance(plain, str) else set()
+
+
+def _with_free(
+    mechanism: Mechanism, system: System, free: list[str], q: np.ndarray, v: np.ndarray, found: Freedom
+) -> tuple[np.ndarray, np.ndarray, Freedom]:
+    """State and freedom of the whole mechanism: free bodies are where, and as fast as, the start says."""
+    if not free:
+        return q, v, found
+    known = {name: (q[i], v[i]) for i, name in enumerate(system.coordinates)}
+    begun = mechanism.start
+    for body in free:
+        known[f"{body}.angle"] = (begun.get(body, 0.0), begun.get(f"{body}.rate", 0.0))
+        for axis in "xy":
+            known[f"{body}.{axis}"] = (begun.get(f"{body}.{axis}", 0.0), begun.get(f"{body}.{axis}.rate", 0.0))
+    pairs = np.array([known[f"{body}.{c}"] for body in mechanism.bodies for c in ("x", "y", "angle")])
+    return pairs[:, 0], pairs[:, 1], replace(found, coordinates=len(pairs))
 
 
 def _driven(mechanism: Mechanism, around: Followed | None) -> Iterator[str]:

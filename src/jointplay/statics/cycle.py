@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism, owner
 from ..system import Equations, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
@@ -22,7 +23,11 @@ SLACK = 1e-3  # corrections of a prediction below this are never suspect
 MOST = 50_000  # steps between two times: minutes
 
 
-class Unassembled(ValueError):
+class Far(ComputationFailed):
+    """Times that are more steps away than may be taken."""
+
+
+class Unassembled(ComputationFailed):
     """Drives that open a joint which must stay closed."""
 
 
@@ -40,14 +45,15 @@ class State:
 
 
 class Path:
-    """The motion that the drives prescribe, followed continuously from the start at time 0."""
+    """The motion that the drives prescribe, followed continuously from the start at time 0; at most so many steps are
+    tried from one time to the next."""
 
-    def __init__(self, system: System) -> None:
-        self.system, self.scale = system, sizes(system)
+    def __init__(self, system: System, most: int = MOST) -> None:
+        self.system, self.scale, self.most, self.tried = system, sizes(system), most, 0
         q = assemble(system)
         free = freedom(system, q)
         if free.degrees:
-            raise ValueError(drives_wanted(system, q, free.degrees))
+            raise ComputationFailed(drives_wanted(system, q, free.degrees))
         self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
         self.redundant = free.redundant
         self.passages: list[float] = []
@@ -57,7 +63,7 @@ class Path:
         self.turned = Held(tuple(np.array(system.rows)[rates]), rows, rows @ q)
         first = self.at(0.0, q)
         if first is None:
-            raise ValueError(self.singular(0.0, q))
+            raise ComputationFailed(self.singular(0.0, q))
         self.state = first
 
     def at(self, t: float, q: np.ndarray) -> State | None:
@@ -77,18 +83,19 @@ class Path:
         """Angles whose rate is prescribed, integrated from the present time."""
         if not self.rates:
             return self.turned
-        from scipy.integrate import quad  # type: ignore[import-untyped]
-
-        turns = [quad(drive.motion, self.state.t, t, epsabs=1e-14, epsrel=1e-13)[0] for drive in self.rates]
+        turns = [drive.motion.integral(self.state.t, t) for drive in self.rates]
         return Held(self.turned.labels, self.turned.rows, self.turned.values + turns)
 
     def go(self, until: float) -> State:
         """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
-        step, halvings, steps, begin = until - self.state.t, 0, 0, self.state.t
-        if np.abs(self.state.v * step / self.scale).max() > 10 * MOST * LARGEST:
-            raise ValueError(self.far(begin, until))
+        step, halvings, begin, self.tried = until - self.state.t, 0, self.state.t, 0
+        if np.abs(self.state.v * step / self.scale).max() > 10 * self.most * LARGEST:
+            raise Far(self.far(begin, until))
         while self.state.t != until:
             now = self.state
+            self.tried += 1
+            if self.tried > self.most:
+                raise Far(self.far(begin, until))
             t = now.t + step if abs(step) < abs(until - now.t) else until
             dt = t - now.t
             predicted = now.q + now.v * dt + 0.5 * now.a * dt * dt
@@ -102,25 +109,23 @@ class Path:
             if new is not None and (new.side == now.side or move <= SMALLEST):
                 if new.side != now.side:
                     self.passages.append(t)
-                self.state, self.turned, step, halvings, steps = new, turned, 2 * dt, 0, steps + 1
-                if steps == MOST:
-                    raise ValueError(self.far(begin, until))
+                self.state, self.turned, step, halvings = new, turned, 2 * dt, 0
                 continue
             step, halvings = dt / 2, halvings + 1
             if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
                 raise self.stuck(until)
         if self.state.conditioning < PRECISE:
-            raise ValueError(self.singular(until, self.state.q))
+            raise ComputationFailed(self.singular(until, self.state.q))
         return self.state
 
     def far(self, begin: float, until: float) -> str:
         """The sentence for a time that is too many steps away."""
         return (
             f"mechanism {self.system.mechanism.name!r} cannot be followed from {begin:.6g} s to {until:.6g} s: at most "
-            f"{MOST} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
+            f"{self.most} steps of {LARGEST} rad or of its size reach {self.state.t:.6g} s; choose nearer times"
         )
 
-    def stuck(self, until: float) -> ValueError:
+    def stuck(self, until: float) -> ComputationFailed:
         """What to raise for a motion that cannot go on."""
         now = self.state
         for ahead in (now.t + 1e-3 * (until - now.t), until):
@@ -131,7 +136,7 @@ class Path:
                     f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
                     f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
                 )
-        return ValueError(self.singular(now.t, now.q))
+        return ComputationFailed(self.singular(now.t, now.q))
 
     def singular(self, t: float, q: np.ndarray) -> str:
         """The sentence for a position in which the drives do not determine the motion."""
@@ -163,7 +168,7 @@ def follow(system: System, times: Any) -> tuple[Path, list[State]]:
     """The states of a fully driven mechanism at increasing times."""
     at = np.atleast_1d(np.asarray(times, float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
-        raise ValueError(f"times must be finite and increase, got {times!r}")
+        raise InputError(f"times must be finite and increase, got {times!r}")
     path = Path(system)
     return path, [path.go(float(t)) for t in at]
 

@@ -9,18 +9,20 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..errors import ComputationFailed
 from ..model.joints import Prismatic
 from ..model.mechanism import Mechanism, owner
 from ..model.motions import Constant, ConstantSpeed, Sine
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
 from .assembly import assemble, freedom
-from .cycle import Path, State, Unassembled
+from .cycle import Far, Path, State, Unassembled
 from .starting import closed
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows
 FARTHEST = 200.0  # rad or sizes of the mechanism per follow: half a second of computing
 POINTS = 90  # times at which the way is looked at
+STEPS = 700  # tried in all: half a second of computing, also where the drives grow fast
 DENOMINATOR = 1000  # of the ratio of two speeds, beyond which they do not repeat together
 
 
@@ -59,7 +61,7 @@ class Followed:
     until: float
     period: float | None
     states: list[State]
-    problem: ValueError | None
+    problem: ComputationFailed | None
 
     def text(self) -> str:
         """One line for people."""
@@ -83,13 +85,17 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
     try:
         if freedom(system, assemble(system)).degrees:
             return None
-        path = Path(system)
+        path, left = Path(system, STEPS), STEPS
         fastest = float(np.abs(path.state.v / path.scale).max())
         reach = min(reach, FARTHEST / fastest) if fastest else reach
         states = []
         for t in np.linspace(0.0, reach, POINTS + 1):
+            path.most = left
             states.append(path.go(float(t)))
-    except ValueError as error:
+            left -= path.tried
+    except Far:
+        return Followed(path.state.t, again, states, None)
+    except ComputationFailed as error:
         return Followed(reach, again, [], error)
     return Followed(reach, again, states, None)
 

@@ -43,7 +43,8 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
         for name, here, there in pairs:
             if here == there:
                 raise ModelError(Problem(("control", section, name), "moves with nothing; it belongs to the ground"))
-    free = ideal_freedom(system, q, degrees)
+    twin = ideal_system(system)
+    free = degrees if twin is system else freedom(twin, q).degrees
     if acting > free:
         named, some = ", ".join(control.actuators), f"{free} degree{'s' * (free != 1)} of freedom"
         text = f"{acting} actuators ({named}) for {some} of the ideal mechanism and its drives; leave some out"
@@ -51,6 +52,12 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
     if modelled and acting < free:
         text = f"{acting} for {free} degrees of freedom; a law with a model needs {free}"
         raise ModelError(Problem(("control", "actuators"), text))
+    square = len(twin.coordinates) - len(twin.rows) == free
+    if modelled and not control.cut and not square:
+        text = (
+            "the ideal mechanism has redundant rows, which a controller's model cannot have; see check, remove a joint"
+        )
+        raise ModelError(Problem(("control", "law"), text))
     needed = axes if control.cut else free
     if modelled and sensors not in (0, needed):
         named = ", ".join(control.sensors)
@@ -65,19 +72,19 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
             f"control: the model is moved by sensors that do not always determine it; regularisation "
             f"{control.regularisation:g} decides there, and results depend on it"
         )
-    wrong = unreachable(system, q, until) if not driven and axes == free else None
+    wrong = unreachable(system, q, until) if not driven and axes == free and square else None
     if wrong and modelled:
         raise ModelError(Problem(("control", "coordinates"), wrong))
     return found + ([f"control: {wrong}"] if wrong else [])
 
 
-def ideal_freedom(system: System, q: np.ndarray, degrees: int) -> int:
-    """The degrees of freedom of the ideal mechanism."""
+def ideal_system(system: System) -> System:
+    """The system of the ideal mechanism, which may be the given one."""
     mechanism = ideal(system.mechanism)
     if mechanism.joints == system.mechanism.joints:
-        return degrees
+        return system
     twin = closed(system)  # made for the start anyhow
-    return freedom(twin if twin.mechanism.joints == mechanism.joints else System(mechanism), q).degrees
+    return twin if twin.mechanism.joints == mechanism.joints else System(mechanism)
 
 
 def unreachable(system: System, q: np.ndarray, until: float) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import ComputationFailed, InputError
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..system import System
@@ -41,7 +42,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
         return launch(system)
     try:
         q, v = launch(closed(system))
-    except ValueError:
+    except (InputError, ComputationFailed):
         if reclose:
             raise
         return launch(system)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from ...engine.text import SINGULAR_PIVOT, branch, loop, stop, subroutine
 from ...engine.values import where
+from ...errors import InputError
 from ...model.clearances import Rigid
 from ...model.mechanism import owner
 from ...numerics.choice import maximum
@@ -53,10 +54,10 @@ class MoreauJean(Stepper):
     def __post_init__(self) -> None:
         positive("MoreauJean", step=self.step)
         if not (is_number(self.theta) and 0.5 <= self.theta <= 1):
-            raise ValueError(f"MoreauJean: theta must be between 0.5 and 1, got {self.theta!r}")
+            raise InputError(f"MoreauJean: theta must be between 0.5 and 1, got {self.theta!r}")
         for name, known in (("projection", ("combined", "none")), ("forces", ("explicit", "midpoint"))):
             if getattr(self, name) not in known:
-                raise ValueError(f"MoreauJean: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+                raise InputError(f"MoreauJean: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
 
     def take(self, motion: Motion, now: Point, h: Any) -> Step:
         """One step of length h."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from ...errors import InputError
 from ...numerics.choice import maximum
 from ...numerics.linalg import dot
 from ..motion import Motion
@@ -59,7 +60,7 @@ class RungeKutta(Stepper):
         given = {} if self.max_step is None else {"max_step": self.max_step}
         positive("RungeKutta", rtol=self.rtol, atol=self.atol, **given)
         if self.rtol < 1e-14:
-            raise ValueError(f"RungeKutta: rtol {self.rtol!r} is below what double precision can hold; use >= 1e-14")
+            raise InputError(f"RungeKutta: rtol {self.rtol!r} is below what double precision can hold; use >= 1e-14")
 
     def given(self, until: float) -> dict[str, float]:
         """The run-time numbers of a run to a time (s)."""
@@ -103,7 +104,7 @@ class FixedRungeKutta(Stepper):
     def __post_init__(self) -> None:
         positive("FixedRungeKutta", step=self.step)
         if self.order not in (4, 5):
-            raise ValueError(f"FixedRungeKutta: order must be 4 or 5, got {self.order!r}")
+            raise InputError(f"FixedRungeKutta: order must be 4 or 5, got {self.order!r}")
 
     def take(self, motion: Motion, now: Point, h: Any) -> Step:
         """One step of length h; only the error estimate would need the forces at its end."""

@@ -1,0 +1,253 @@
+"""Lanes of one program on their way: built, started, stepped from end to end, with Python controllers called."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine.program import Program, trace
+from ..engine.text import DONE, RUNNING
+from ..engine.values import LANES
+from ..errors import InputError
+from ..physics.compliance import LANDED, SLOWEST
+from ..physics.march import Text
+from ..physics.record import MOMENTA
+from ..physics.step import Stepper
+from ..run import CHUNK_SECONDS, Run, undisturbed
+from .endings import ending
+from .lanes import Lane
+from .outcome import Ending, Outcome
+from .steering import Pilot
+
+FAR = 1e300  # s: no end
+NEVER = 2**62  # steps
+FIRST = 1e-3  # s: the first step that is tried
+BURST = 4096  # steps that take so little time that Ctrl-C can wait
+
+
+class Course:
+    """Lanes and the run that moves them."""
+
+    stepper: Stepper
+    each: list[Lane]
+    lanes: int
+    share: bool
+    every: float | None  # s: between samples
+    until: float | None  # s: how far they are to go
+    asked: float  # s: where they were last asked to go
+    options: dict[str, Any]  # of the run
+    lock: threading.RLock
+
+    def build(self) -> None:
+        """The program and its run, every lane at its start."""
+        first = self.each[0]
+        h = None if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
+        self.strides = first.pilot.strides(h) if first.pilot else {}
+        for lane in self.each[1:]:
+            if lane.system.structure != first.system.structure or lane.freedom.redundant != first.freedom.redundant:
+                text = "lanes need one structure: a clearance, length or other number that is 0 in one must be 0 in all"
+                raise InputError(f"Simulation: {text}")
+            if lane.pilot:
+                lane.pilot.strides(h)
+        timing = Pilot.clock(self.strides)
+        dropped, labels = first.freedom.redundant, first.system.contacts
+        kind = "march", self.stepper.structure, dropped, tuple(timing.items())
+
+        def make() -> tuple[Program, Text]:
+            text = Text(first.system.equations(dropped), labels, self.stepper, timing)
+            return trace(text, {}, self.numbers(first)), text
+
+        self.program, self.text = first.system.program(kind, make)
+        width = next(n for n in LANES if n >= self.lanes)
+        self.run = Run(self.program, lanes=width, share=self.share, **self.options)
+        self.look()
+        self.outcomes: list[Outcome | None] = [None] * self.lanes
+        self.alive = np.arange(width) < self.lanes
+        for k in range(width):
+            self.begin(k)
+            if k >= self.lanes:
+                self.run.abandon(k)
+        self.began = self.run.state_words.copy(), self.run.parameter_words.copy()
+
+    def look(self) -> None:
+        """Views into the words of the run, for what is asked in every call."""
+        words, places = self.run.state_words, self.run.places
+        self.index = {slot.name: i for i, slot in enumerate(self.program.parameters)}
+        self.places = [places[name] for name in self.names]
+        self.standing, self.taken = words[places["status"]], words[places["steps.taken"]]
+        self.times = words[places["time"]].view(np.float64)
+        self.ends = self.run.parameter_words[self.index["stepper.until"]].view(np.float64)
+        self.goals = self.run.parameter_words[self.index["stepper.goal"]]
+        self.late = words[places["samples.late"]] if "samples.late" in places else None
+        self.losing = [places[name] for name in ("contact.lost", "contact.deep") if name in places]
+        self.called = any(lane.pilot and lane.pilot.sampled for lane in self.each)
+
+    def numbers(self, lane: Lane) -> dict[str, Any]:
+        """The run-time numbers of a lane."""
+        every = self.stepper.whole(self.every) if self.every else None
+        found: dict[str, Any] = dict(lane.system.parameters)
+        for name, x in self.stepper.given(self.until or 10.0).items():
+            found[f"stepper.{name}"] = float(x)
+        end = FAR if self.until is None else self.stepper.whole(self.until)
+        found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
+        found["stepper.stride"] = round(every / self.stepper.step) if every and self.stepper.impulsive else NEVER  # type: ignore[attr-defined]
+        found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)
+        if lane.system.mechanism.isolated():
+            text = lane.system.equations()(lane.system.parameters)
+            for part, x in zip(MOMENTA, text.momenta(lane.q.tolist(), lane.v.tolist()), strict=True):
+                found[f"stepper.momentum.{part}"] = float(x)
+        return found | {f"clock.{name}": n for name, n in self.strides.items()}
+
+    def begin(self, lane: int) -> None:
+        """Put a lane at its start."""
+        one, names = self.each[min(lane, self.lanes - 1)], self.text.state
+        assert names is not None
+        state: dict[str, Any] = dict(zip(names.q, one.q.tolist(), strict=True))
+        state |= zip(names.v, one.v.tolist(), strict=True)
+        if not self.stepper.impulsive:
+            # a compliant contact that is closed at the start is taken as just begun
+            for gap, rate, mode, approach in zip(
+                one.here.gaps, one.here.openings, names.modes, names.approach, strict=True
+            ):
+                shut = gap <= LANDED
+                state |= {mode: float(shut), approach: max(-float(rate), SLOWEST) if shut else 1.0}
+            state |= {
+                f"before.{name}": x for name, x in state.items()
+            }  # the first sample may come before the first step
+            state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
+            state["step.next"] = min(FIRST, self.stepper.given(self.until or 10.0).get("max_step", FIRST))
+        self.run.start(lane, self.numbers(one), state)
+        if one.pilot:
+            one.pilot.begin(self.run, lane, one.q, one.v)
+        if lane < self.lanes:
+            self.ended(lane, one.refused)
+            if one.refused:
+                self.run.abandon(lane)
+
+    # -- going on
+    def step(self, n: int = 1) -> None:
+        """Take n steps in every lane."""
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise InputError(f"step takes a whole number of steps, got {n!r}")
+        with self.lock:
+            if n > BURST or self.run.eager or self.called:
+                self.aim(FAR, self.taken + n)
+                self.go(None)
+                return
+            if n == 0:
+                return
+            if self.ends[0] != FAR:
+                self.leave()
+            self.ends[:], self.goals[:] = FAR, self.taken + n
+            self.standing[self.alive & (self.standing == DONE)] = RUNNING
+            self.run.few_steps(n)
+            while self.late is not None and RUNNING in self.standing.tolist():  # not every call is a step
+                self.run.few_steps(n)
+            self.settle()
+
+    def advance(self, until: float, progress: Callable[[float], None] | None = None) -> None:
+        """Go on to a time (s) in every lane."""
+        if not (isinstance(until, int | float | np.number) and math.isfinite(until)):
+            raise InputError(f"until must be a number of seconds, got {until!r}")
+        with self.lock:
+            if self.until is None:
+                self.until = float(until)
+                for name, x in self.stepper.given(self.until).items():
+                    self.run[f"stepper.{name}"] = float(x)
+            self.asked = float(until)
+            self.aim(self.stepper.whole(self.asked), NEVER)
+            self.go(progress)
+
+    def aim(self, until: float, goal: Any) -> None:
+        """Set where to go, and let lanes that got where they should go on from there."""
+        self.leave()
+        self.ends[:], self.goals[:] = until, goal
+        reached = (self.times >= until) | (self.taken >= goal)
+        self.standing[(self.standing == DONE) & self.alive & ~reached] = RUNNING
+        self.standing[(self.standing == RUNNING) & reached] = DONE
+
+    def leave(self) -> None:
+        """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
+        samples of impulses that are not due by themselves are left out."""
+        if self.late is not None:
+            self.late |= self.taken > 0
+        if not self.stepper.impulsive or not self.every:
+            return
+        strides = self.run.parameter_words[self.index["stepper.stride"]]
+        for lane in range(self.lanes):
+            parts = self.run.collected["samples"][lane]
+            arrived = self.times[lane] >= self.ends[lane] and self.alive[lane]
+            if arrived and parts and self.taken[lane] % strides[lane] and parts[-1][-1, 0] == self.times[lane]:
+                parts[-1] = parts[-1][:-1]
+
+    def go(self, progress: Callable[[float], None] | None) -> None:
+        """Run until every lane has arrived or ended; sampled functions are called on the way."""
+
+        def told() -> bool:
+            if progress is not None:
+                progress(float(self.time.min()))
+            return False
+
+        if self.called:
+            self.drive(told)
+        else:
+            self.run.advance(until=told if progress else None, expect=None)
+        self.settle()
+
+    def drive(self, told: Callable[[], bool]) -> None:
+        """Go from sample to sample of Python functions."""
+        run, pilots = self.run, [lane.pilot for lane in self.each if lane.pilot]
+        calls, stride = [pilot.calls(run) for pilot in pilots], pilots[0].stride
+        quick = not run.eager and stride <= BURST
+        while (self.standing == RUNNING).any():
+            begin = clock.perf_counter()
+            with undisturbed():
+                while (self.standing == RUNNING).any() and clock.perf_counter() - begin < CHUNK_SECONDS:
+                    for lane in np.flatnonzero(self.standing == RUNNING).tolist():
+                        wrong = calls[lane](lane) if self.taken[lane] % stride == 0 else None
+                        if wrong:
+                            time = float(self.times[lane])
+                            self.ended(lane, Outcome(Ending.CONTROLLER_FAILED, wrong, time, "control"))
+                            run.abandon(lane)
+                    running = self.standing == RUNNING
+                    if running.any():
+                        self.reach(int((self.taken[running] // stride + 1).min()) * stride, quick)
+            told()
+
+    def reach(self, goal: int, quick: bool) -> None:
+        """Take steps until the running lanes have taken so many; calls that only write samples are no steps."""
+        while True:
+            left = goal - int(self.taken[self.standing == RUNNING].min(initial=goal))
+            if left <= 0:
+                return
+            (self.run.few_steps if quick else self.run.advance)(left)
+
+    def settle(self) -> None:
+        """Note the ends of lanes that cannot go on."""
+        if max(self.standing.tolist()) <= DONE and not (self.losing and self.run.state_words[self.losing].any()):
+            return
+        for lane in range(self.lanes):
+            lost = any(self.run.state_words[at, lane] for at in self.losing)
+            if self.outcomes[lane] is None and (self.standing[lane] > DONE or lost):
+                self.ended(lane, ending(self, lane))  # type: ignore[arg-type]
+
+    def ended(self, lane: int, outcome: Outcome | None) -> None:
+        """Note how a lane ended."""
+        self.outcomes[lane] = outcome
+        self.alive[lane] = outcome is None
+
+    @property
+    def names(self) -> list[str]:
+        """The coordinates, then their rates."""
+        assert self.text.state is not None
+        return [*self.text.state.q, *self.text.state.v]
+
+    @property
+    def time(self) -> np.ndarray:
+        """The time that each lane has reached (s)."""
+        return self.times[: self.lanes].copy()

@@ -1,0 +1,136 @@
+"""The lanes of a simulation before they move: their systems, numbers, starts, and what should be known of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import statics
+from ..errors import InputError
+from ..model.clearances import Compliant, Following, Rigid
+from ..model.control import Control
+from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
+from ..physics.step import Stepper
+from ..physics.steps import MoreauJean, RungeKutta
+from ..system import Equations, System
+from .endings import early
+from .outcome import Outcome
+from .steering import Pilot
+
+TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
+
+
+def default_stepper(mechanism: Mechanism) -> Stepper:
+    """The stepper that a mechanism's contacts need: MoreauJean() if some are rigid, else RungeKutta()."""
+    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped() else RungeKutta()
+
+
+@dataclass
+class Lane:
+    """One simulation: its numbers, its start and what is known of both."""
+
+    system: System
+    q: np.ndarray
+    v: np.ndarray
+    here: Equations
+    freedom: statics.Freedom
+    pilot: Pilot | None
+    notes: list[str]
+    pushes: dict[str, float]  # of joints in permanent contact, at the start (N)
+    changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
+    refused: Outcome | None = None  # an end before the first step
+
+
+def prepared(
+    stepper: Stepper,
+    base: System,
+    numbers: Mapping[str, Any],
+    start: Mapping[str, Any],
+    until: float | None,
+    reclose: bool,
+) -> Lane:
+    """A lane with its start; until (s): how far it is to go; reclose: see `simulate`."""
+    changes = {**numbers, **{f"start.{key}": x for key, x in start.items()}}
+    system = base.with_(changes) if changes else base
+    end = until or 10.0
+    mechanism = system.mechanism
+    if mechanism.drives and mechanism.loose((Rigid, Compliant)):
+        statics.refuse_drives(system, end)
+    q, v = statics.start(system, reclose) if stepper.impulsive else statics.start(system)
+    freedom = statics.freedom(system, q)
+    notes = list(statics.doubts(system, q, v))
+    here = system.evaluate(q, v)
+    pilot = Pilot(system) if mechanism.control else None
+    if stepper.impulsive:
+        notes += opened(system, q, v, here, stepper.step)  # type: ignore[attr-defined]
+    if pilot:
+        notes += statics.loop_doubts(system, q, freedom.degrees, end)
+    pushes: dict[str, float] = {}
+    if not stepper.impulsive:
+        a, multipliers = here.accelerations()
+        if not np.isfinite(a).all():
+            text = "the forces are not finite; a spring with a free length has no direction where its ends meet"
+            raise ModelError(Problem(("start",), text))
+        following = mechanism.loose(Following)
+        pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in following}
+    lane = Lane(system, q, v, here, freedom, pilot, notes, pushes)
+    lane.refused = early(lane.system, lane.freedom, lane.pushes)
+    return lane
+
+
+def system_of(
+    mechanism: Mechanism | System,
+    start: Mapping[str, float | str] | None,
+    control: Control | None,
+    until: float | None,
+) -> System:
+    """The system of a mechanism with another start and control, whose sampled motions reach beyond a time (s)."""
+    reach = 1.02 * (until or 10.0)
+    if not start and control is None and isinstance(mechanism, System):
+        return mechanism.until(reach)
+    base = mechanism.given if isinstance(mechanism, System) else mechanism
+    free = mechanism.free if isinstance(mechanism, System) else frozenset()
+    if start:
+        base = base.with_({f"start.{key}": x for key, x in start.items()})
+    if control is not None:
+        base = base.replace(control=control)
+    return System(base, reach, free)
+
+
+def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Numbers and start values of a lane."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"a lane is a mapping of addresses to numbers, got {given!r}")
+    start = {key.removeprefix("start."): x for key, x in given.items() if key.startswith("start.")}
+    return {key: x for key, x in given.items() if not key.startswith("start.")}, start
+
+
+def opened(system: System, q: np.ndarray, v: np.ndarray, here: Equations, h: float) -> list[str]:
+    """Refuse a start in penetration; note a step too long for the play."""
+    depths = dict(zip(system.contacts, -here.gaps, strict=True))
+    worst = max(depths, key=lambda label: depths[label], default=None)
+    if worst is not None and depths[worst] > TOUCHING:
+        start = ", ".join(key for key in system.mechanism.start if not key.endswith("rate"))
+        text = (
+            f"penetrates {worst!r} by {depths[worst]:.4g} m or rad, with {start}; give other or fewer values, "
+            "or re-close it from the first of them with reclose=True (command line: --reclose)"
+        )
+        raise ModelError(Problem(("start",), text))
+    plays = [x for a, x in system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0]
+    pull = np.abs(np.linalg.solve(here.M, here.F)).reshape(-1, 3)[:, :2].max(initial=0.0)  # of mass centres (m/s^2)
+    moved = system.evaluate(q + 1e-7 * v).places - here.places  # a journal in the middle has no gap rate
+    speed = max(np.abs(here.openings).max(initial=0.0), 1e7 * np.hypot(*moved.reshape(-1, 2).T).max(initial=0.0))
+    if plays and (pull > 0 or speed > 0):
+        flights = [math.sqrt(2 * min(plays) / pull)] if pull > 0 else []
+        flight = min([*flights, *([2 * min(plays) / speed] if speed > 0 else [])])
+        if h > 0.1 * flight:
+            return [
+                f"the step of {h:g} s is long beside the {flight:.2g} s in which the play of {min(plays):g} "
+                f"is crossed; use {0.01 * flight:.1g} s or less"
+            ]
+    return []

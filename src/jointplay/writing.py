@@ -1,0 +1,87 @@
+"""Files written whole or not at all: under a temporary name, onto the disk, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+LEFT = ".tmp"  # how temporary names end
+
+
+def write(path: str | os.PathLike[str], data: bytes | Iterable[bytes], mode: int | None = None) -> None:
+    """Write a file so that its name never stands for half of it, also after a power cut; a link is followed.
+
+    data: the bytes, or pieces of them. mode: its permissions, unless they are to be those of the file that it replaces.
+    """
+    target = Path(os.path.realpath(path))
+    sweep(target.parent, f".{target.name}.")
+    with _temporary(target) as (name, handle):
+        with os.fdopen(os.dup(handle), "wb") as file:
+            for piece in [data] if isinstance(data, bytes | bytearray | memoryview) else data:
+                file.write(piece)
+        with contextlib.suppress(FileNotFoundError):
+            os.fchmod(handle, os.stat(target).st_mode & 0o777 if mode is None else mode)
+        os.fsync(handle)
+        os.replace(name, target)
+        _settle(target.parent)
+
+
+def sweep(directory: Path, begins: str = "") -> int:
+    """Remove what processes that were killed left of files whose temporary names begin so; gives how many.
+
+    A process holds a lock on its temporary file, which ends with the process.
+    """
+    found = 0
+    with contextlib.suppress(OSError):
+        for name in os.listdir(directory):
+            if name.startswith(begins) and name.endswith(LEFT) and _abandoned(directory / name):
+                found += 1
+    return found
+
+
+def _abandoned(path: Path) -> bool:
+    """Whether nobody writes the temporary file any more; it is removed then."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+        return True
+    except OSError:  # somebody writes it, or it is not ours to remove
+        return False
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[tuple[Path, int]]:
+    """A new locked file beside the target; it is gone afterwards, unless it was renamed."""
+    while True:
+        name = target.with_name(f".{target.name}.{secrets.token_hex(6)}{LEFT}")
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks: nobody sweeps there either
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle).st_nlink:  # else swept between its making and its locking
+                yield name, handle
+                return
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            os.close(handle)
+
+
+def _settle(directory: Path) -> None:
+    """Wait until a new name is on the disk, where the file system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
