@@ -16,6 +16,8 @@ ROOMS: list[set[str]] = [
     {"numerics"},
     {"run"},
     {"laws"},
+    {"parts"},
+    {"elements"},
     {"model"},
     {"physics"},
     {"system", "structure"},

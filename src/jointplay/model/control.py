@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema, model_validator
 
+from ..elements import Joint
 from ..laws import Law, law
-from .choices import Chosen, LawChoice, registry
-from .motions import Constant, Kinds
-from .parts import (
+from ..parts.choices import Chosen, LawChoice, registry
+from ..parts.motions import Constant, Kinds
+from ..parts.part import (
     Frozen,
     InUse,
     ModelError,
@@ -29,7 +30,7 @@ from .parts import (
     refuse,
     suggestion,
 )
-from .units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
+from ..parts.units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
 
 if TYPE_CHECKING:
     from ..numerics.tables import Table as NumericTable
@@ -46,6 +47,16 @@ class Along(Part):
     of: str
     _turning: ClassVar[Dimension] = ANGLE
     _going: ClassVar[Dimension] = LENGTH
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is an angle; what acts along it is then a torque."""
+        return self.kind == "angle"
+
+    @property
+    def globally(self) -> bool:
+        """Whether it is the x or y of a point."""
+        return self.kind in ("x", "y")
 
     @model_validator(mode="wrap")
     @classmethod
@@ -222,14 +233,15 @@ class Control(Part):
         return made | ({} if isinstance(self.law, LawChoice) else {"law": self.law})
 
     def problems(
-        self, bodies: Sequence[str], joints: Mapping[str, str], points: Sequence[str]
+        self, bodies: Sequence[str], joints: Mapping[str, Joint], points: Sequence[str]
     ) -> Iterator[tuple[Path, str]]:
-        """What refers to something that the mechanism does not have; joints by their kinds."""
-        turning, sliding = ("revolute", "gear"), ("prismatic", "slot")
-        known = {
-            "angle": ("body or revolute joint", {*bodies, *(n for n, k in joints.items() if k in turning)}),
-            "position": ("prismatic or slot joint", {n for n, k in joints.items() if k in sliding}),
-        }
+        """What refers to something that the mechanism does not have."""
+        known: dict[str, tuple[str, set[str]]] = {}
+        for moves in ("angle", "position"):
+            able = " or ".join(kind for kind, joint in Joint.known.items() if joint.driven_along(moves))
+            named = {name for name, joint in joints.items() if joint.moves == moves}
+            known[moves] = f"{able} joint", named
+        known["angle"] = f"body or {known['angle'][0]}", known["angle"][1] | set(bodies)
         known |= dict.fromkeys("xy", ("moving point or body", {*bodies, *points}))
         for section in ("coordinates", "actuators", "sensors"):
             for name, part in getattr(self, section).items():

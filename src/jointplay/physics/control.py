@@ -377,7 +377,7 @@ def tour(make: Callable[[Any], Equations]) -> Callable[..., dict[str, Any]]:
         fastest: Any = 1e-9
         hardest: Any = 1e-9
         for axis, x, a in zip(model.axes, dr, ddr, strict=True):
-            turn = 1.0 if axis.kind == "angle" else 10.0
+            turn = 1.0 if axis.turns else 10.0
             fastest, hardest = maximum(fastest, abs(x) * turn), maximum(hardest, abs(a) * turn)
         ahead = s.t + minimum(minimum(0.03 / fastest, sqrt(0.06 / hardest)), until / 200)
         stop((s.t >= until) | (s.step > LONGEST), DONE)
