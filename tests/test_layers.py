@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "jointplay"
 
 # From the bottom up. The names in one row are one room, and may import each other.
 ROOMS: list[set[str]] = [
-    {"cache", "parallel"},
+    {"cache", "parallel", "own"},
     {"engine"},
     {"numerics"},
     {"run"},
@@ -34,6 +34,7 @@ ROOT_MODULES = {"__init__", "__main__", "_version"}
 THIRD_PARTY: dict[str, set[str]] = {
     "cache": set(),
     "parallel": set(),
+    "own": set(),
     "engine": {"numpy", "llvmlite"},
     "numerics": {"numpy"},
     "run": {"numpy"},

@@ -85,7 +85,7 @@ class System:
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
         given, control = self.mechanism.addresses().items(), self.mechanism.control
-        gains = {f"control.{name}" for name in (control.law.values if control and control.computed else ())}
+        gains = {f"control.law.{name}" for name in (control.law.values if control and control.computed else ())}
         gains |= {"control.settled"} if control else set()
         fixed = {a for a in self.free if a.endswith(STRUCTURAL)}
         used = {

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema, model_validator
 
 from ..elements import Joint
-from ..laws import Law, law
-from ..parts.choices import Chosen, LawChoice, registry
+from ..laws import Law
+from ..laws.roles import registry
+from ..parts.choices import Chosen, LawChoice
 from ..parts.motions import Constant, Kinds
 from ..parts.part import (
     Frozen,
@@ -132,7 +133,7 @@ def _law(raw: Any) -> Any:
             refuse(f"a sampled Python function has no gains of its own: bind them, got {list(given)[1]!r}")
         return chosen
     if callable(chosen) and not isinstance(chosen, Law):
-        chosen = law()(chosen)
+        chosen = Law(chosen, {}, {}, role="control")
     return Chosen("control").read({**given, "law": chosen} if isinstance(raw, Mapping) else chosen)
 
 
@@ -153,7 +154,7 @@ class ControlSchema:
         return Chosen("control").__get_pydantic_json_schema__(schema, handler)
 
 
-_NAMES = Names(("model",))
+_NAMES = Names(("model", "law"))
 _OPEN = {"type": "object", "additionalProperties": True}
 
 
@@ -207,9 +208,9 @@ class Control(Part):
             yield f"{name}.feedforward", ("actuators", name, "feedforward"), actuator.feedforward
 
     def numbers(self) -> Iterator[tuple[str, Path, float]]:
-        """Gains by their names, then what belongs to coordinates, actuators and sensors by theirs."""
+        """Gains of the law by their names, then what belongs to coordinates, actuators and sensors by theirs."""
         if isinstance(self.law, LawChoice):
-            yield from ((tail, ("law", *path), x) for tail, path, x in self.law.numbers())
+            yield from ((f"law.{tail}", ("law", *path), x) for tail, path, x in self.law.numbers())
         for address, path, motion in self.motions():
             yield from ((joined(address, tail), (*path, *way), x) for tail, way, x in motion.numbers())
         for section, fields in (("actuators", ("limit",)), ("sensors", ("delay", "resolution", "noise"))):
@@ -296,6 +297,9 @@ def use(
 ) -> Control:
     """A control loop with a law (its name, a Law, a plain function to be traced, or `sampled`) and its gains.
 
+    Gains are given by name, or with the law: {"law": ..., "k1": 2000}, which is the way for one that is called as a
+    field of the loop is, such as `settled`.
+
     of: the coordinate to be controlled and acted on, "crank" (an angle), "slider.x", {"kind": "position", "of": "J4"},
     or a list of them. reference, limit, feedforward: of each. actuators: where the torques act, if not along the
     coordinates. sensors: what is measured, if not the coordinates. The rest are fields of `Control`.
@@ -330,7 +334,7 @@ def use(
         seen = {f"sensor{i + 1}": axis_of(one) for i, one in enumerate(listed)}
     changes = model.addresses() if hasattr(model, "addresses") else model or {}
     return Control(
-        law=law if isinstance(law, Sampled) else {"law": law, **gains},
+        law=law if isinstance(law, Sampled) else _with_gains(law, gains),
         coordinates=coordinates,
         actuators=acts,
         sensors=seen,
@@ -341,6 +345,26 @@ def use(
         period=period,
         settled=settled,
     )
+
+
+def _with_gains(law: Any, gains: Mapping[str, Any]) -> dict[str, Any]:
+    """The law with its gains as a mapping; refuses a gain by name that is called as a field of the loop is."""
+    given = dict(law) if isinstance(law, Mapping) else {"law": law}
+    twice = next((name for name in gains if name in given), None)
+    if twice:
+        raise ModelError(Problem(("control", twice), "is given twice; keep one"))
+    function: Any = given.get("law")
+    function = registry("control").get(function) if isinstance(function, str) else function
+    if callable(function) and not isinstance(function, Law):
+        function = Law(function, {}, {}, role="control")
+    for name in function.parameters if isinstance(function, Law) and not isinstance(law, Mapping) else ():
+        if name in _FIELDS:
+            text = f"is a gain of {function.name!r} and a field of the loop; give gains with the law: "
+            raise ModelError(Problem(("control", name), f"{text}{{'law': {function.name}, {name!r}: ...}}"))
+    return given | dict(gains)
+
+
+_FIELDS = frozenset(use.__kwdefaults__ or ())
 
 
 def sampled(function: Callable[..., Any], of: Any, reference: Any = None, *, period: Any, **fields: Any) -> Control:

@@ -240,6 +240,7 @@ class Mechanism(Part):
                 raise ModelError(Problem((address,), text))
             written = {".".join(map(str, path)): known for known, (path, _) in self._index.items()}
             written |= {keys.partition(".")[2]: known for keys, known in written.items()}
+            written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
             hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from ..laws import GEOMETRY, Law
+from ..laws import INPUTS, Law
+from ..laws.roles import registry as registry
 from .part import Frozen, Part, Path, Quantity, refuse, refuse_all, suggestion
 from .units import (
     ACCELERATION,
@@ -30,23 +31,7 @@ from .units import (
 
 MODULUS = Dimension("a modulus", "Pa")
 _KNOWN = {d.unit: d for d in (NUMBER, LENGTH, SPEED, ACCELERATION, FORCE, STIFFNESS, DAMPING, MODULUS)}
-_INPUTS = {"normal": ("depth", "rate", "approach"), "friction": ("slip", "normal"), "control": ("loop",)}
 _PER_POWER = re.compile(r"([-+.0-9eE]+)\s*([^\W\d_]+)\s*/\s*([^\W\d_]+)(?:\s*(?:\^|\*\*)\s*\(?([.0-9]+)\)?)?")
-
-
-def registry(role: str) -> dict[str, Law]:
-    """The laws that files know by name, for a role: normal, friction or control."""
-    if role == "normal":
-        from ..laws.normal import NORMAL
-
-        return NORMAL
-    if role == "control":
-        from ..laws.control import CONTROL
-
-        return CONTROL
-    from ..laws.friction import FRICTION
-
-    return FRICTION
 
 
 class PowerLaw(Quantity):
@@ -111,8 +96,9 @@ class LawChoice(Part):
     @property
     def name(self) -> str | None:
         """The name by which files know the law, or None."""
-        known = [pair for role in _INPUTS for pair in registry(role).items()]
-        return next((name for name, law in known if law is self.law), None)
+        law: Law = self.law
+        known = registry(law.role) if law.role else {}
+        return law.name if known.get(law.name) in (law, law.origin or law) else None
 
 
 class Chosen:
@@ -133,7 +119,7 @@ class Chosen:
         own = law.own
         problems: list[tuple[Path, str]] = []
         for key in given:
-            if key in GEOMETRY and key in law.parameters:
+            if key in law.geometry:
                 problems.append(((key,), f"is a field of the joint, where law {law.name!r} finds it; give it there"))
             elif key not in own:
                 problems.append(((str(key),), f"law {law.name!r} has no such parameter; {_known(own)}"))
@@ -159,17 +145,24 @@ class Chosen:
         return LawChoice.model_construct(law=law, values=Frozen({name: values[name] for name in own}))
 
     def _law(self, raw: Any, at: tuple[str, ...]) -> Law:
-        known, inputs = registry(self.role), _INPUTS[self.role]
+        known, inputs = registry(self.role), INPUTS[self.role]
         if isinstance(raw, str):
             if raw not in known:
-                refuse(f"unknown {self.role} law {shorten(raw)}{suggestion(raw, known)}", *at)
-            return known[raw]
+                hint = suggestion(raw, known)
+                hint += "" if "did you mean" in hint else "; one of your own is loaded by --with FILE"
+                refuse(f"unknown {self.role} law {shorten(raw)}{hint}", *at)
+            return known[raw].taken_as(self.role)
         if not isinstance(raw, Law):
-            remedy = "decorate it with @law() of jointplay.laws" if callable(raw) else "give one of " + ", ".join(known)
+            name = "controller" if self.role == "control" else self.role
+            remedy = f"decorate it with @{name}() of jointplay.laws.roles" if callable(raw) else ""
+            remedy = remedy or "give one of " + ", ".join(known)
             refuse(f"must be a {self.role} law, by name or a Law, got {shorten(raw)}; {remedy}", *at)
         if len(raw.inputs) != len(inputs):
             refuse(f"a {self.role} law takes ({', '.join(inputs)}), but {raw.name!r} takes {raw.inputs}", *at)
-        return raw
+        try:
+            return raw.taken_as(self.role)
+        except ValueError as error:
+            refuse(str(error), *at)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         return core_schema.no_info_plain_validator_function(self.read)
