@@ -69,7 +69,8 @@ class Law:
         self.rates, self.memory = dict(rates), dict(memory)
         taken = inspect.signature(function).parameters
         self.inputs = [n for n, p in taken.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        named = {n: p.default for n, p in taken.items() if p.kind is p.KEYWORD_ONLY}
+        bound = function.keywords if isinstance(function, functools.partial) else {}  # numbers no longer
+        named = {n: p.default for n, p in taken.items() if p.kind is p.KEYWORD_ONLY and n not in bound}
         missing = [n for n in (*rates, *memory) if n not in named]
         if missing:
             raise ValueError(

@@ -54,6 +54,10 @@ class Along(Part):
         """Whether it is an angle; what acts along it is then a torque."""
         return self.kind == "angle"
 
+    def among(self, known: Mapping[str, tuple[str, set[str]]]) -> tuple[str, set[str]]:
+        """What it may be of, out of what is known for each kind of coordinate."""
+        return known[self.kind]
+
     @property
     def globally(self) -> bool:
         """Whether it is the x or y of a point."""
@@ -246,7 +250,7 @@ class Control(Part):
         known |= dict.fromkeys("xy", ("moving point or body", {*bodies, *points}))
         for section in ("coordinates", "actuators", "sensors"):
             for name, part in getattr(self, section).items():
-                what, targets = known[part.kind]
+                what, targets = part.among(known)
                 if getattr(part, "side", None):
                     what, targets = "joint", set(joints)
                 if part.of not in targets:

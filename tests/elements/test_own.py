@@ -1,0 +1,262 @@
+"""A user's own kinds and laws, from a file outside the package: in files, check, runs, pages, the command line."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import own, parallel, report
+from jointplay.cli import main
+from jointplay.elements import Contact, Drive, Joint, Load, Rigid
+from jointplay.elements.fields import Angle, Points, Share, Size, Turning
+from jointplay.laws.roles import LAWS, registry
+from jointplay.model import ModelError
+from jointplay.system import System
+
+FILE = Path(__file__).with_name("own_kinds.py")
+FLOOR = """
+ground: {points: {O: [0, 0]}}
+bodies: {wheel: {mass: 2 kg, inertia: 0.01 kg*m^2}}
+joints: {J: {kind: disc, between: [ground.O, wheel.centre], radius: 100 mm, contact: {kind: rigid, friction: 0.3}}}
+start: {wheel.y: 0.1}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    """The user's file, and everything as it was afterwards."""
+    for role in LAWS:
+        registry(role)
+    tables = [*(family.known for family in (Joint, Drive, Load)), *LAWS.values(), own.LOADED]
+    kept = [dict(table) for table in tables]
+    yield own.load(FILE)
+    for table, before in zip(tables, kept, strict=True):
+        table.clear()
+        table.update(before)
+
+
+@pytest.fixture
+def afresh():
+    """What a test defines is forgotten after it."""
+    tables = [family.known for family in (Joint, Drive, Load)]
+    kept = [dict(table) for table in tables]
+    yield
+    for table, before in zip(tables, kept, strict=True):
+        table.clear()
+        table.update(before)
+
+
+# -- a joint with a contact and no clearance
+def test_a_disc_is_in_files_schema_and_check():
+    disc = jp.loads(FLOOR)
+    assert jp.loads(jp.dumps(disc)) == disc and disc.value("J.radius") == 0.1
+    assert jp.schema()["$defs"]["Disc"]["properties"]["kind"]["const"] == "disc"
+    assert jp.check(disc).degrees == 3 and jp.check(disc).warnings == ()
+    assert "penetrates 'J' by 0.01 m" in jp.check(disc.with_({"start.wheel.y": 0.09})).text()
+    text = "joints.J: a disc joint cannot be loosened; revolute, prismatic, slot and gear joints can"
+    with pytest.raises(ModelError) as error:
+        disc.loosen("J", 1e-3)
+    assert str(error.value) == text
+    assert disc.closed() == disc and list(disc.loose(Rigid)) == ["J"]
+
+
+def test_the_gap_of_a_disc_is_differentiated():
+    tilted = jp.loads(FLOOR).with_({"J.axis.x": 0.8, "J.axis.y": -0.6})
+    system = System(tilted)
+    q, v = np.array([0.3, 0.4, 1.0]), np.array([0.2, -0.7, 5.0])
+    here = system.evaluate(q, v)
+    assert here.gaps == pytest.approx([0.6 * 0.3 + 0.8 * 0.4 - 0.1])
+    assert here.openings == pytest.approx([0.6 * 0.2 - 0.8 * 0.7])
+    assert system.with_({"J.radius": 0.2}).evaluate(q, v).gaps == pytest.approx(here.gaps - 0.1)
+
+
+def test_a_disc_is_drawn():
+    run = jp.simulate(jp.loads(FLOOR).with_({"start.wheel.y": 0.2}), until=0.2, every=1e-3)
+    play = jp.plots.places.Places(run).play("J")
+    assert play.shape == "floor" and play.gaps["J"] == pytest.approx(run.y.values[:, 0] - 0.1)
+    jp.plots.journal(run)
+    page = report.html(run)
+    assert '"wheel":0.1' in page and '"guide":"line"' in page and '"shape":"floor"' in page
+
+
+# -- a drive
+def test_a_drive_of_ones_own():
+    arm = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+drives: {D: {kind: ramp, of: J, share: 0.5, motion: {kind: polynomial, coefficients: [0, 2]}}}
+""")
+    run = jp.simulate(arm, until=1.0)
+    assert run.angle.values[:, 0] == pytest.approx(run.time.values**2, abs=1e-9)
+    assert jp.loads(jp.dumps(arm)) == arm
+    with pytest.raises(ModelError, match="the angle of 'J' is already driven by 'D'"):
+        arm.replace(drives={**arm.drives, "E": jp.model.AngleDrive(of="J", motion=0.0)})
+    with pytest.raises(ModelError, match="drives.D.of: no body or revolute joint 'K'"):
+        jp.loads(jp.dumps(arm).replace("of: J", "of: K"))
+
+
+# -- a force
+def test_a_force_of_ones_own():
+    """Drag alone: v' = -c v^2/m, so v = v0/(1 + c v0 t/m); a brake alone: w' = -b w/I."""
+    body = jp.loads("""
+gravity: [0, 0]
+bodies: {stone: {mass: 2, inertia: 0.5}}
+forces: {F: {kind: drag, at: stone.centre, on: stone, coefficient: 0.8, brake: 0.3}}
+start: {stone.x.rate: 3.0, stone.y.rate: 4.0, stone.rate: 2.0}
+""")
+    run = jp.simulate(body, until=2.0)
+    t = run.time.values
+    speed = np.hypot(run.x_rate.values[:, 0], run.y_rate.values[:, 0])
+    assert speed == pytest.approx(5.0 / (1 + 0.8 * 5.0 * t / 2), rel=1e-7)
+    assert run.angle_rate.values[:, 0] == pytest.approx(2.0 * np.exp(-0.3 * t / 0.5), rel=1e-7)
+    assert not body.isolated() and jp.loads(jp.dumps(body)) == body
+    assert jp.equilibria(body, 4)  # it counts what the force does at rest
+
+
+# -- a controller
+def test_a_controller_of_ones_own_with_helpers_and_negative_gains():
+    arm = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+start: {arm: 0.5}
+control:
+  law: {law: holding, length: -9}
+  coordinates: {arm: {of: arm, reference: 0.8}}
+  actuators: {motor: {of: arm}}
+""")
+    assert arm.value("control.law.settled") == -40.0 and arm.value("control.law.length") == -9.0
+    assert jp.loads(jp.dumps(arm)) == arm
+    run = jp.simulate(arm, until=5.0)
+    assert float(run.angle[-1, 0]) == pytest.approx(0.8, abs=1e-4)
+    swing = (1 / 3) * run.angle_acceleration[:, 0] + 9 * run.angle_rate[:, 0] + 40 * (run.angle[:, 0] - 0.8)
+    assert swing.values == pytest.approx(0.0, abs=1e-6)
+
+
+# -- the command line, and other processes
+def test_the_command_line_loads_a_file_and_nothing_else_does(tmp_path):
+    model = tmp_path / "disc.yaml"
+    model.write_text(FLOOR, encoding="utf-8")
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "jointplay", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+    lost = run("check", "disc.yaml")
+    assert lost.returncode == 2 and "unknown kind 'disc'; known: revolute," in lost.stderr
+    assert "one of your own is loaded by --with FILE" in lost.stderr and "Traceback" not in lost.stderr
+    found = run("check", "disc.yaml", "--with", str(FILE))
+    assert found.returncode == 0 and "degrees of freedom  3" in found.stdout
+    model.write_text(f"with: {FILE}\n{FLOOR}", encoding="utf-8")
+    assert "unknown key" in run("check", "disc.yaml").stderr
+
+
+def test_the_command_line_runs_and_reports(tmp_path, capsys):
+    model, result = tmp_path / "disc.yaml", tmp_path / "disc.nc"
+    model.write_text(FLOOR, encoding="utf-8")
+    given = ["--with", str(FILE)]
+    assert main(["run", str(model), "--until", "0.02", "-o", str(result), "--quiet", *given]) == 0
+    assert main(["report", str(result), "-o", str(tmp_path / "disc.html"), *given]) == 0
+    assert '"wheel":0.1' in (tmp_path / "disc.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["schema", *given]) == 0
+    assert "Disc" in json.loads(capsys.readouterr().out)["$defs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "no such file; give a Python file"),
+        ("x = (", ":1: SyntaxError"),
+        ("\n\nraise RuntimeError('not today')", ":3: RuntimeError: not today"),
+        ("import nothing_of_that_name", ":1: ModuleNotFoundError"),
+        (
+            "from typing import Literal\nfrom jointplay.elements import Contact, Joint, Rigid\n"
+            "from jointplay.elements.fields import Points\n\n\nclass Bare(Joint):\n    kind: Literal['bare'] = 'bare'\n"
+            "    between: Points\n    contact: Contact = Rigid()\n",
+            "joint Bare has a contact and no gap: define gaps(self, here)",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_told(tmp_path, capsys, text, message):
+    file = tmp_path / "kinds_of_mine.py"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    assert main(["check", "four_bar", "--with", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert message in told and "Traceback" not in told and "bare" not in Joint.known
+
+
+def weigh(mechanism):
+    return type(mechanism.joints["J"]).__name__, jp.loads(FLOOR) == mechanism
+
+
+def test_workers_know_the_files_that_were_loaded():
+    found = parallel.each(weigh, [jp.loads(FLOOR)] * 2, workers=2)
+    assert found == [("Disc", True)] * 2
+
+
+# -- what is refused at import
+def make(**fields):
+    """A class of a joint with these fields and methods."""
+    notes = {name: note for name, (note, _) in fields.items() if note is not None}
+    values = {name: value for name, (_, value) in fields.items() if value is not ...}
+    return type("Odd", (Joint,), {"__annotations__": notes, "__module__": __name__, **values})
+
+
+GAPS = (None, lambda self, here: iter(()))
+RESIDUAL = (None, lambda self, here: {})
+KIND = (Literal["odd"], "odd")
+ENDS = (Points, ...)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (dict(contact=(Contact, Rigid())), "joint Odd has a contact and no gap: define gaps"),
+        (dict(contact=(Contact, Rigid()), residual=RESIDUAL), "joint Odd has a contact and no gap"),
+        (dict(gaps=GAPS), "joint Odd has gaps and no contact: give it a field `contact`"),
+        (dict(), "joint Odd does nothing: define residual"),
+        (dict(residual=RESIDUAL, opened_by=(ClassVar[str], "play")), "joint Odd is opened by 'play'"),
+        (dict(residual=RESIDUAL, lower=(Angle, 0.0), stop_restitution=(Share, 0.0)), "define coordinate"),
+        (
+            dict(residual=RESIDUAL, upper=(Angle, 0.0), coordinate=(None, lambda self, here: 0)),
+            "joint Odd has stops: give it a field `stop_restitution`",
+        ),
+    ],
+)
+def test_a_joint_that_lacks_something_fails_at_import(afresh, fields, message):
+    with pytest.raises(TypeError, match=message):
+        make(kind=KIND, between=ENDS, **fields)
+    assert "odd" not in Joint.known
+
+
+def test_a_kind_has_one_meaning(afresh):
+    with pytest.raises(TypeError, match=r"the kind 'revolute' is already that of jointplay.elements.revolute.Revolute"):
+        make(kind=(Literal["revolute"], "revolute"), between=ENDS, residual=RESIDUAL)
+    first = make(kind=KIND, between=ENDS, residual=RESIDUAL)
+    second = make(kind=KIND, between=ENDS, residual=RESIDUAL, size=(Size, 0.0))  # again in the same file
+    assert Joint.known["odd"] is second is not first
+
+
+def test_drives_and_forces_that_do_nothing_fail_at_import(afresh):
+    with pytest.raises(TypeError, match="drive Idle prescribes nothing"):
+        type("Idle", (Drive,), {"__annotations__": {"kind": Literal["idle"], "of": Turning}, "kind": "idle"})
+    with pytest.raises(TypeError, match="say what it prescribes"):
+        type("Idle", (Drive,), {"__annotations__": {"kind": Literal["idle"], "of": Turning}, "kind": "idle",
+                                "residual": lambda self, here: {}})  # fmt: skip
+    with pytest.raises(TypeError, match="force Idle does nothing"):
+        type("Idle", (Load,), {"__annotations__": {"kind": Literal["idle"]}, "kind": "idle"})
+
+
+def test_only_kinds_with_a_pushing_row_follow():
+    with pytest.raises(ModelError, match="only a revolute joint can have a following contact; use a rigid one"):
+        jp.loads(FLOOR.replace("{kind: rigid, friction: 0.3}", "{kind: following}"))
+    assert math.isclose(jp.loads(FLOOR).joints["J"].looseness, 0.0)
