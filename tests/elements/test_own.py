@@ -98,7 +98,7 @@ drives: {D: {kind: ramp, of: J, share: 0.5, motion: {kind: polynomial, coefficie
     assert jp.loads(jp.dumps(arm)) == arm
     with pytest.raises(ModelError, match="the angle of 'J' is already driven by 'D'"):
         arm.replace(drives={**arm.drives, "E": jp.model.AngleDrive(of="J", motion=0.0)})
-    with pytest.raises(ModelError, match="drives.D.of: no body or revolute joint 'K'"):
+    with pytest.raises(ModelError, match=r"drives.D.of: no body or revolute joint 'K'"):
         jp.loads(jp.dumps(arm).replace("of: J", "of: K"))
 
 

@@ -1,4 +1,4 @@
-"""Roles of laws: what each declares and refuses, where gains live, and how it is seen that a controller needs the model."""
+"""Roles of laws: what each declares and refuses, where gains live, and how a controller is seen to need the model."""
 
 import functools
 import pickle
@@ -78,9 +78,7 @@ def test_what_a_role_cannot_have_is_refused(make, text):
 
 def test_a_law_of_another_role_is_refused():
     threlfall = registry("friction")["threlfall"]
-    with pytest.raises(
-        ModelError, match="a normal law takes|'threlfall' is a friction law, and a normal law is needed"
-    ):
+    with pytest.raises(ModelError, match="a normal law takes"):
         jp.Compliant(normal=threlfall)
     with pytest.raises(ValueError, match="'threlfall' is a friction law, and a normal law is needed"):
         threlfall.taken_as("normal")
