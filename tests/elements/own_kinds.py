@@ -20,13 +20,14 @@ class Disc(Joint):
     axis: Axis = (1.0, 0.0)
     radius: Length
     contact: Contact = Rigid()
+    measure: ClassVar = "radius"
 
     def gaps(self, here: Here):
         """The lowest point of the disc over the line."""
         up, radius = here.axis.turned(), here.number("radius")
         touching = here.point(self.between[1]) - up * radius
         slip = here.sliding(up.turned(), touching)
-        yield here.spot(up.dot(here.apart) - radius, tangential=slip, depth=radius)
+        yield here.spot(up.dot(here.apart) - radius, tangential=slip)
 
     def drawing(self) -> Drawing:
         """A wheel on a line."""

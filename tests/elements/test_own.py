@@ -14,7 +14,7 @@ import jointplay as jp
 from jointplay import own, parallel, report
 from jointplay.cli import main
 from jointplay.elements import Contact, Drive, Joint, Load, Rigid
-from jointplay.elements.fields import Angle, Points, Share, Size, Turning
+from jointplay.elements.fields import Angle, Axis, Points, Share, Size, Turning
 from jointplay.laws.roles import LAWS, registry
 from jointplay.model import ModelError
 from jointplay.system import System
@@ -74,6 +74,54 @@ def test_the_gap_of_a_disc_is_differentiated():
     assert here.gaps == pytest.approx([0.6 * 0.3 + 0.8 * 0.4 - 0.1])
     assert here.openings == pytest.approx([0.6 * 0.2 - 0.8 * 0.7])
     assert system.with_({"J.radius": 0.2}).evaluate(q, v).gaps == pytest.approx(here.gaps - 0.1)
+
+
+@pytest.mark.parametrize(("friction", "share"), [(0.3, 2 / 3), (0.1, None)])
+def test_a_disc_rolls_or_slides_down_a_slope(friction, share):
+    """It rolls with 2/3 g sin a while friction holds, tan a < 3 mu; else it slides with g (sin a - mu cos a)."""
+    angle = math.radians(30)
+    x, y = math.cos(angle), -math.sin(angle)
+    slope = jp.loads(FLOOR).with_({"J.axis.x": x, "J.axis.y": y, "J.friction": friction})
+    slope = slope.with_({"start.wheel.x": -0.1 * y, "start.wheel.y": 0.1 * x})
+    run = jp.simulate(slope, until=0.2, stepper=jp.MoreauJean(1e-4))
+    way = float(run.x_rate[-1, 0]) * x + float(run.y_rate[-1, 0]) * y
+    wanted = share * 9.81 * -y if share else 9.81 * (-y - friction * x)
+    assert way == pytest.approx(wanted * 0.2, rel=1e-6)
+    spin = way / 0.1 if share else friction * 2 * 9.81 * x * 0.1 / 0.01 * 0.2  # torque mu m g cos a r over the inertia
+    assert -float(run.angle_rate[-1, 0]) == pytest.approx(spin, rel=1e-6)
+    assert int(run.impacts.sum()) == 0 and abs(float(run.gap[-1, 0])) < 1e-9
+
+
+def test_a_disc_bounces():
+    """It falls 0.1 m and rises again with half the speed."""
+    falling = jp.loads(FLOOR).with_({"start.wheel.y": 0.2, "J.restitution": 0.5})
+    first = math.sqrt(2 * 0.1 / 9.81)
+    run = jp.simulate(falling, until=1.8 * first, stepper=jp.MoreauJean(1e-5))
+    assert run.impact_time.values == pytest.approx([first], abs=2e-5)
+    assert run.impact_approach.values == pytest.approx([9.81 * first], rel=1e-3)
+    t = 0.8 * first
+    assert float(run.y[-1, 0]) == pytest.approx(0.1 + 0.5 * 9.81 * first * t - 0.5 * 9.81 * t**2, abs=1e-4)
+
+
+def test_a_disc_presses_into_a_compliant_floor():
+    soft = {"kind": "compliant", "normal": {"law": "kelvin_voigt", "stiffness": 1e5, "damping": 400.0}}
+    disc = jp.loads(FLOOR).with_({"start.wheel.y": 0.1001})
+    disc = disc.replace(joints={"J": {**disc.joints["J"].plain(), "contact": soft}})
+    run = jp.simulate(disc, until=0.5)
+    assert float(run.y[-1, 0]) == pytest.approx(0.1 - 2 * 9.81 / 1e5, abs=1e-9)
+    falling = disc.with_({"start.wheel.y": 0.5, "J.normal.stiffness": 1e3, "J.normal.damping": 0.0})
+    deep = jp.simulate(falling, until=0.5, stepper=jp.FixedRungeKutta(0.02), strict=False)
+    assert "of the radius of 0.1" in deep.outcome_text
+
+
+def test_a_disc_in_lanes():
+    lanes = [{"J.radius": 0.1, "start.wheel.y": 0.15}, {"J.radius": 0.12, "start.wheel.y": 0.2}]
+    both = jp.Simulation(jp.loads(FLOOR), stepper=jp.MoreauJean(1e-4), lanes=lanes)
+    both.advance(0.3)
+    for lane, numbers in enumerate(lanes):
+        alone = jp.Simulation(jp.loads(FLOOR).with_(numbers), stepper=jp.MoreauJean(1e-4))
+        alone.advance(0.3)
+        assert (both.state[lane] == alone.state[0]).all()
 
 
 def test_a_disc_is_drawn():
@@ -203,6 +251,38 @@ def test_workers_know_the_files_that_were_loaded():
     assert found == [("Disc", True)] * 2
 
 
+# -- what is refused in a text
+@pytest.mark.parametrize(
+    ("residual", "text"),
+    [
+        (lambda self, here: {"x": here.apart.x - self.size}, r"must not read self.size.*write here.number\('size'\)"),
+        (lambda self, here: {"x": here.apart.x * self.size}, r"must not read.*write here.number\('size'\)"),
+        (lambda self, here: {"x": 2.0 * self.size - here.apart.x}, r"write here.number\('size'\)"),
+        (lambda self, here: {"x": here.apart.x - self.axis[1]}, r"must not read"),
+        (lambda self, here: {"x": here.apart.x} if self.size > 0.5 else {}, r"must not read self.size"),
+        (lambda self, here: {"x": here.apart.x + math.sin(self.size)}, r"must not read self.size"),
+    ],
+)
+def test_a_text_that_would_fix_a_number_is_refused(afresh, residual, text):
+    """A run with another number may use the same program: a number read from the model would be silently old."""
+    make(kind=KIND, between=ENDS, residual=(None, residual), size=(Size, 0.1), axis=(Axis, (1.0, 2.0)))
+    odd = jp.loads(FLOOR.replace("kind: disc", "kind: odd").replace("radius: 100 mm, contact: {kind: rigid, friction: "
+                                                                     "0.3}", "size: 0.2"))  # fmt: skip
+    with pytest.raises(TypeError, match=text):
+        System(odd)
+
+
+def test_a_text_may_ask_whether_a_number_is_nothing(afresh):
+    def residual(self, here):
+        return {"x": here.apart.x - here.number("size")} if self.size > 0 and self.size != 0 and self.size else {}
+
+    make(kind=KIND, between=ENDS, residual=(None, residual), size=(Size, 0.0))
+    text = FLOOR.replace("kind: disc", "kind: odd").replace(
+        "radius: 100 mm, contact: {kind: rigid, friction: 0.3}", "size: S"
+    )
+    assert [System(jp.loads(text.replace("S", x))).rows for x in ("0", "0.2")] == [[], ["J.x"]]
+
+
 # -- what is refused at import
 def make(**fields):
     """A class of a joint with these fields and methods."""
@@ -222,6 +302,7 @@ ENDS = (Points, ...)
     [
         (dict(contact=(Contact, Rigid())), "joint Odd has a contact and no gap: define gaps"),
         (dict(contact=(Contact, Rigid()), residual=RESIDUAL), "joint Odd has a contact and no gap"),
+        (dict(contact=(Contact, Rigid()), gaps=GAPS), "joint Odd has a contact and no play: say with measure"),
         (dict(gaps=GAPS), "joint Odd has gaps and no contact: give it a field `contact`"),
         (dict(), "joint Odd does nothing: define residual"),
         (dict(residual=RESIDUAL, opened_by=(ClassVar[str], "play")), "joint Odd is opened by 'play'"),

@@ -17,17 +17,7 @@ ROW = re.compile(r"(^|\.)(distance|across|front|rear)(\.|$)")  # row and contact
 FREE = ("elements", "engine", "numerics", "run.py", "laws", "papers", "model/library.py")  # kinds; below them; makers
 
 # Files that still test for kinds, until they are rewritten: shall become empty.
-LEFT = {
-    "comparison.py",
-    "model/joints.py",
-    "physics/compliance.py",
-    "physics/moreau.py",
-    "physics/motion.py",
-    "physics/permanent.py",
-    "simulation/rigid.py",
-    "simulation/smooth.py",
-    "simulation/steering.py",
-}
+LEFT: set[str] = set()
 
 
 def found(text: str) -> list[str]:

@@ -94,6 +94,9 @@ class Joint(Element):
     moves: ClassVar[str] = ""  # what its coordinate is: angle or position
     driven: ClassVar[bool] = True  # drives may prescribe its coordinate
     moment: ClassVar[bool] = True  # it may transmit a moment about its second point
+    pinned: ClassVar[bool] = False  # its bodies turn about its points: what moment it has is friction
+    measure: ClassVar[str] = ""  # the field of the length beside which a penetration is small; its play unless said
+    corners: ClassVar[tuple[str, ...]] = ()  # contacts that are the front upper and lower, rear upper and lower
     pushing: ClassVar[str] = ""  # the row that can only push in permanent contact; without one there is none
 
     if TYPE_CHECKING:  # fields of every kind, or of most, each in its own place
@@ -175,6 +178,11 @@ class Joint(Element):
         return float(getattr(self, self.opened_by)) if self.opened_by else 0.0
 
     @property
+    def measured_by(self) -> str:
+        """The field of the length, or angle, beside which a penetration is small."""
+        return self.measure or self.opened_by
+
+    @property
     def play_unit(self) -> str:
         """The unit of its play: m or rad."""
         return dimension(type(self), self.opened_by) if self.opened_by else "m"
@@ -210,6 +218,9 @@ class Joint(Element):
             raise TypeError(f"joint {cls.__qualname__} does nothing: define residual(self, here), or gaps")
         if cls.opened_by and (cls.opened_by not in fields or not has):
             raise TypeError(f"joint {cls.__qualname__} is opened by {cls.opened_by!r}: that field or its contact lacks")
+        if has and (cls.measure or cls.opened_by) not in fields:
+            text = "say with measure = 'radius', or another field, beside which length a penetration is small"
+            raise TypeError(f"joint {cls.__qualname__} has a contact and no play: {text}")
         stops = {"lower", "upper"} & fields.keys()
         if (cls.moves or stops) and not cls.does("coordinate"):
             raise TypeError(f"joint {cls.__qualname__} moves or has stops: define coordinate(self, here)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..engine.derivatives import derivative
 from ..numerics.functions import sincos
@@ -13,6 +13,7 @@ from ..numerics.linalg import Pair, Scalar, is_zero
 if TYPE_CHECKING:
     from .kinds import Element, Joint
 
+Made = TypeVar("Made", bound="Element")
 Numbers = Callable[[str], Scalar]  # address -> engine value, or a structural 0
 Row = dict[str, Scalar]  # coordinate -> coefficient; what is missing is 0
 
@@ -127,7 +128,7 @@ class Spot:
 
     Its normal row is the rate at which the gap opens, found by differentiating it.  tangential: the row of the speed at
     which the second body's surface slides over the first's; None without friction.  play: how far it is from here to
-    the contact on the other side, None if there is none; depth: the length beside which a penetration is small.
+    the contact on the other side, None if there is none.
     """
 
     joint: str
@@ -138,7 +139,6 @@ class Spot:
     tangential: Row | None = None
     rubbing: Row | None = None  # of the friction force, where it differs: both bodies are rubbed at one place
     play: Scalar | None = None
-    depth: Scalar = 0.0
     direction: Pair | None = None  # of a unit normal force on the joint's second body, where it is known already
     place: Pair | None = None  # journal centre seen from the bearing's centre, in the bearing's frame
     _normal: Row | None = None
@@ -149,6 +149,57 @@ class Spot:
         if self._normal is None:
             self._normal = self.pose.slopes(self.gap)
         return self._normal
+
+
+class Unread:
+    """A number of the model inside a text: whether it is 0 may be asked, for that changes what there is to compute.
+
+    Anything else would fix the number in the program, which a run with another number then shares.
+    """
+
+    def __init__(self, value: float, name: str) -> None:
+        self.value, self.name = value, name
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == self._nothing(other)
+
+    def __gt__(self, other: object) -> bool:
+        return self.value > self._nothing(other)
+
+    def __lt__(self, other: object) -> bool:
+        return self.value < self._nothing(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _nothing(self, other: object) -> float:
+        return 0.0 if other == 0 else self._refuse()
+
+    def _refuse(self, *_: object) -> Any:
+        key = self.name.replace("[0]", ".x").replace("[1]", ".y")
+        raise TypeError(
+            f"a text must not read self.{self.name}, which would fix the number: write here.number({key!r})"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __pow__ = __rpow__ = __neg__ = __abs__ = __float__ = __int__ = __ge__ = __le__ = _refuse
+
+    def __repr__(self) -> str:
+        return f"self.{self.name}, which a text must not read; write here.number({self.name!r})"
+
+
+def in_text(element: Made) -> Made:
+    """The element as its own texts see it: numbers only as far as whether they are 0."""
+    changes: dict[str, Any] = {}
+    for name in type(element).model_fields:
+        given = getattr(element, name)
+        if isinstance(given, float):
+            changes[name] = Unread(given, name)
+        elif isinstance(given, tuple) and given and isinstance(given[0], float):
+            changes[name] = tuple(Unread(x, f"{name}[{i}]") for i, x in enumerate(given))
+    return element.model_copy(update=changes) if changes else element
 
 
 class Here:
@@ -199,7 +250,7 @@ class Here:
     def coordinate(self, of: str) -> Scalar:
         """The angle of a body, or the coordinate of a joint."""
         joint = self.pose.mechanism.joints.get(of)
-        return self.pose.angles[of] if joint is None else joint.coordinate(Here(self.pose, of, joint))
+        return self.pose.angles[of] if joint is None else in_text(joint).coordinate(Here(self.pose, of, joint))
 
     def sliding(self, along: Pair, first: Pair, second: Pair | None = None) -> Row:
         """The row of the speed at which the second body's surface slides over the first's along a unit vector.
@@ -215,7 +266,7 @@ class Here:
         """A place where its two bodies may touch; label: its name within the joint.  More are fields of `Spot`."""
         size: Any = getattr(self.element, "opened_by", "")
         play = self.number(size) if size else None
-        given: dict[str, Any] = {"restitution": "restitution", "play": play, "depth": play if size else 0.0} | more
+        given: dict[str, Any] = {"restitution": "restitution", "play": play} | more
         given["restitution"] = f"{self.name}.{given['restitution']}"
         return Spot(self.name, f"{self.name}.{label}" if label else self.name, gap, self.pose, **given)
 

@@ -32,6 +32,7 @@ class Prismatic(Guided):
     model_config = ConfigDict(json_schema_extra=sized_schema(FIT))
     also: ClassVar = FIT
     inner: ClassVar = "radius"
+    corners: ClassVar = ("front.upper", "front.lower", "rear.upper", "rear.lower")
 
     kind: Literal["prismatic"] = "prismatic"
     between: Points

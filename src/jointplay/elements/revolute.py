@@ -37,6 +37,7 @@ class Revolute(Sized):
     inner: ClassVar = "journal_radius"
     moves: ClassVar = "angle"
     moment: ClassVar = False
+    pinned: ClassVar = True
     pushing: ClassVar = "distance"
 
     kind: Literal["revolute"] = "revolute"

@@ -9,10 +9,3 @@ from ..elements import Revolute as Revolute
 from ..elements import Rod as Rod
 from ..elements import Slot as Slot
 from ..elements import Weld as Weld
-
-Openable = Revolute | Prismatic | Slot | Gear
-
-
-def play(joint: Joint) -> float:
-    """The clearance (m) of a joint, of a gear its play (rad)."""
-    return joint.looseness

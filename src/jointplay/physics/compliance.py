@@ -17,7 +17,6 @@ from ..engine.text import branch, loop, memory, shared_max, whole
 from ..engine.values import where
 from ..laws import Law
 from ..model.clearances import Compliant
-from ..model.joints import Gear
 from ..model.mechanism import Mechanism, owner
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
@@ -192,7 +191,6 @@ class Compliance:
         return branch(flipped, lambda: motion.point(after)[0], lambda: kept), following
 
     def play(self, label: str) -> Any:
-        """The clearance of the joint of a contact (m); of a gear its play (rad)."""
+        """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
         name = owner(label)
-        kind = "play" if isinstance(self.equations.mechanism.joints[name], Gear) else "clearance"
-        return self.equations.numbers(f"{name}.{kind}")
+        return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")

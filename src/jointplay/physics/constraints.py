@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..elements.kinds import AtRate as AtRate
-from ..elements.pose import Here, Pose
+from ..elements.pose import Here, Pose, in_text
 from ..elements.pose import moved as moved
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Scalar
@@ -17,5 +17,5 @@ def constraints(pose: Pose) -> Iterator[tuple[str, Scalar | AtRate]]:
     assert isinstance(mechanism, Mechanism)
     for section in (mechanism.joints, mechanism.drives):
         for name, element in section.items():
-            for part, value in element.residual(Here(pose, name, element)).items():
+            for part, value in in_text(element).residual(Here(pose, name, element)).items():
                 yield f"{name}.{part}", value

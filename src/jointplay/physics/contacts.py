@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..elements.contacts import Rigid
-from ..elements.pose import Here, Pose
+from ..elements.pose import Here, Pose, in_text
 from ..elements.pose import Spot as Contact
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, Scalar
@@ -28,7 +28,7 @@ def contacts(pose: Pose, kind: type = Rigid) -> list[Contact]:
     assert isinstance(mechanism, Mechanism)
     found: list[Contact] = []
     for name, joint in mechanism.loose(kind).items():
-        found += joint.gaps(Here(pose, name, joint))
+        found += in_text(joint).gaps(Here(pose, name, joint))
     for name, stopped in mechanism.stopped().items() if kind is Rigid else ():
-        found += stopped.stops(Here(pose, name, stopped))
+        found += in_text(stopped).stops(Here(pose, name, stopped))
     return found

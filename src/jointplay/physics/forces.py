@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..elements.kinds import Acting
-from ..elements.pose import Here, Numbers, Pose, owner
+from ..elements.pose import Here, Numbers, Pose, in_text, owner
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, Scalar, Vector, dot, is_zero
@@ -25,7 +25,7 @@ def potential(pose: Pose) -> Scalar:
     for body in mechanism.bodies:
         energy = energy - pose.numbers(f"{body}.mass") * weight.dot(pose.places[body])
     for name, load in mechanism.forces.items():
-        own = load.potential(Here(pose, name, load))
+        own = in_text(load).potential(Here(pose, name, load))
         energy = energy if is_zero(own) else energy + own
     return energy
 
@@ -66,5 +66,5 @@ def applied(pose: Pose, q: dict[str, Scalar], v: dict[str, Scalar]) -> Vector:
     assert isinstance(mechanism, Mechanism)
     total: dict[str, Scalar] = dict.fromkeys(q, 0)
     for name, load in mechanism.forces.items():
-        load.act(Applied(pose, v, total, Here(pose, name, load)))
+        in_text(load).act(Applied(pose, v, total, Here(pose, name, load)))
     return list(total.values())

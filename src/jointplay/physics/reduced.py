@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..elements.pose import Here, Pose
+from ..elements.pose import Here, Pose, in_text
 from ..engine.derivatives import derivative
 from ..model.control import Along, Control
 from ..model.mechanism import Mechanism
@@ -38,7 +38,7 @@ def along(pose: Pose, axis: Along) -> Any:
         return getattr(pose.point(reference), axis.kind)
     if joint is None:
         return pose.angles[axis.of]
-    here = Here(pose, axis.of, joint)
+    here, joint = Here(pose, axis.of, joint), in_text(joint)
     return joint.coordinate(here) if side is None else joint.side(here, side)
 
 
