@@ -240,7 +240,8 @@ def _diamond(ax: Axes, run: xarray.Dataset, play: Play) -> None:
     ax.plot(held, tilt, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
     ax.plot(across[:1], tilt[:1], "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
     ax.set_xlim((-0.12 if play.shape == "floor" else -1.12) * c, 1.12 * c)
-    ax.set_xlabel(f"{'turn' if play.unit == 'rad' else 'offset'} across {play.name} ({unit})")
+    what = "gap of" if play.shape == "floor" else "turn across" if play.unit == "rad" else "offset across"
+    ax.set_xlabel(f"{what} {play.name} ({unit})")
     ax.set_ylabel(named)
     _beneath(ax)
 

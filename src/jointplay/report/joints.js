@@ -9,7 +9,7 @@ class JointCard {
     this.unit = play.unit === "rad" ? x => `${shown(1e3 * x, 3)} mrad` : length;
     // A part whose size is not given is drawn as a nominal one.
     this.inner = play.radius || (play.length ? play.length / 8 : 20 * play.clearance);
-    this.most = Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
+    this.most = play.shape === "floor" ? 1 : Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
     this.canvas = make("canvas", { role: "img" });
     this.gap = make("dd");
     this.force = make("dd");
@@ -238,7 +238,7 @@ class JointCard {
     pen.textBaseline = "top";
     pen.fillStyle = palette.soft;
     const small = sheet.width < 230, times = `× ${shown(factor, 3)}`;
-    pen.fillText(factor < 1.005 ? (small ? "× 1" : "true scale") : small ? times : `play ${times}`, 2, 2);
+    if (play.shape !== "floor") pen.fillText(factor < 1.005 ? (small ? "× 1" : "true scale") : small ? times : `play ${times}`, 2, 2);
     const gap = Math.min(...now.gaps);
     this.gap.textContent = Math.abs(gap) > 1e-6 * play.clearance ? this.unit(gap) : "0";
     this.force.textContent = play.loadX ? `${shown(Math.hypot(...now.load), 4)} N` : "–";
