@@ -21,6 +21,7 @@ class Disc(Joint):
     radius: Length
     contact: Contact = Rigid()
     measure: ClassVar = "radius"
+    moves: ClassVar = "position"
 
     def gaps(self, here: Here):
         """The lowest point of the disc over the line."""
@@ -28,6 +29,10 @@ class Disc(Joint):
         touching = here.point(self.between[1]) - up * radius
         slip = here.sliding(up.turned(), touching)
         yield here.spot(up.dot(here.apart) - radius, tangential=slip)
+
+    def coordinate(self, here: Here):
+        """Where its centre is along the line."""
+        return here.axis.dot(here.apart)
 
     def drawing(self) -> Drawing:
         """A wheel on a line."""

@@ -133,6 +133,21 @@ def test_a_disc_is_drawn():
     assert '"wheel":0.1' in page and '"guide":"line"' in page and '"shape":"floor"' in page
 
 
+def test_a_disc_is_controlled_and_driven_along_its_line():
+    """Without friction m x'' = -k1 (x - r) - k2 x'; driven, it goes where the drive says."""
+    smooth = jp.loads(FLOOR).with_({"J.friction": 0.0})
+    along = {"kind": "position", "of": "J"}
+    run = jp.simulate(smooth, until=0.4, stepper=jp.MoreauJean(1e-4),
+                      control=jp.control.pd(along, 0.3, k1=200.0, k2=40.0))  # fmt: skip
+    t = run.time.values
+    assert run.x.values[:, 0] == pytest.approx(0.3 - 0.3 * (1 + 10 * t) * np.exp(-10 * t), abs=2e-4)  # 2 x'' + ...
+    assert run["control"].attrs["units"] == "N"
+    driven = smooth.replace(drives={"D": jp.model.PositionDrive(of="J", motion=jp.sine(0.1, 3.0))})
+    assert float(jp.simulate(driven, until=0.2).x[-1, 0]) == pytest.approx(0.1 * math.sin(0.6), abs=1e-6)
+    with pytest.raises(ModelError, match=r"no prismatic or slot or disc joint 'K'; known: J"):
+        smooth.replace(drives={"D": jp.model.PositionDrive(of="K", motion=0.0)})
+
+
 # -- a drive
 def test_a_drive_of_ones_own():
     arm = jp.loads("""
@@ -317,6 +332,13 @@ def test_a_joint_that_lacks_something_fails_at_import(afresh, fields, message):
     with pytest.raises(TypeError, match=message):
         make(kind=KIND, between=ENDS, **fields)
     assert "odd" not in Joint.known
+
+
+def test_names_must_say_what_they_are(afresh):
+    with pytest.raises(TypeError, match=r"joint Odd: what does it join\? give it `between: Points`"):
+        make(kind=KIND, between=(tuple[str, str], ...), residual=RESIDUAL)
+    with pytest.raises(TypeError, match=r"drive Idle: what does it drive\? give it `of: Turning`"):
+        type("Idle", (Drive,), {"__annotations__": {"kind": Literal["idle"], "of": str}, "kind": "idle"})
 
 
 def test_a_kind_has_one_meaning(afresh):

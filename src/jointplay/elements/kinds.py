@@ -59,6 +59,12 @@ class Element(Part):
         """Refuse a class that lacks something."""
 
     @classmethod
+    def refers(cls, field: str) -> bool:
+        """Whether it has this field, and the field says what of a mechanism its names must be."""
+        known = cls.model_fields.get(field)
+        return known is not None and any(isinstance(mark, Refers) for mark in known.metadata)
+
+    @classmethod
     def does(cls, *names: str) -> bool:
         """Whether a kind has a method of its own among these."""
         bases = (Element, Joint, Drive, Load)
@@ -209,6 +215,8 @@ class Joint(Element):
     def complete(cls) -> None:
         """Refuse a contact without gaps, play without a contact, stops without a coordinate."""
         fields = cls.model_fields
+        if not cls.refers("between"):
+            raise TypeError(f"joint {cls.__qualname__}: what does it join? give it `between: Points` (or Bodies)")
         has = "contact" in fields
         if has and not cls.does("gaps"):
             raise TypeError(f"joint {cls.__qualname__} has a contact and no gap: define gaps(self, here)")
@@ -288,6 +296,8 @@ class Drive(Element):
     @classmethod
     def complete(cls) -> None:
         """Refuse a drive that says nothing."""
+        if not cls.refers("of"):
+            raise TypeError(f"drive {cls.__qualname__}: what does it drive? give it `of: Turning` (or Sliding, Moving)")
         if not cls.does("residual"):
             raise TypeError(f"drive {cls.__qualname__} prescribes nothing: define residual(self, here)")
         if not cls.prescribes:
