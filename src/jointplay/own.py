@@ -32,12 +32,24 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        line = error.lineno if isinstance(error, SyntaxError) else frames[-1] if frames else None
+        line = error.lineno if isinstance(error, SyntaxError) else line_in(error, str(path))
         place = f"{given}:{line}" if line else given
         raise ValueError(f"{place}: {type(error).__name__}: {error}") from error
     LOADED[str(path)] = module
     return module
+
+
+def line_in(error: BaseException, file: str) -> int | None:
+    """The line of a file in which an error arose, the innermost one; None if it did not come through the file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == file), None)
+
+
+def told(error: BaseException) -> str | None:
+    """An error that arose in a text of a loaded file, with its place; None if it is not the file's."""
+    places = ((file, line_in(error, file)) for file in LOADED)
+    found = next(((file, line) for file, line in places if line), None)
+    return f"{found[0]}:{found[1]}: {type(error).__name__}: {error}" if found else None
 
 
 def files() -> list[str]:

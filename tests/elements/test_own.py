@@ -257,6 +257,42 @@ def test_a_file_that_cannot_be_loaded_is_told(tmp_path, capsys, text, message):
     assert message in told and "Traceback" not in told and "bare" not in Joint.known
 
 
+WRONG = """
+from typing import Literal
+from jointplay.elements import Joint
+from jointplay.elements.fields import Length, Points
+
+
+class Wrong(Joint):
+    kind: Literal["wrong"] = "wrong"
+    between: Points
+    radius: Length = 0.1
+
+    def residual(self, here):
+        return {"x": TEXT}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("here.apart.x - self.radius", "must not read self.radius, which would fix the number: write here.number"),
+        ("here.apart.x if here.apart.x > 0 else 0.0", "TraceError"),
+        ("here.nothing", "AttributeError: 'Here' object has no attribute 'nothing'"),
+    ],
+)
+def test_a_mistake_in_a_text_of_ones_own_is_told_with_its_place(tmp_path, text, message):
+    (tmp_path / "wrong.py").write_text(WRONG.replace("TEXT", text), encoding="utf-8")
+    (tmp_path / "m.yaml").write_text(
+        "ground: {points: {O: [0, 0]}}\nbodies: {a: {mass: 1, inertia: 1}}\n"
+        "joints: {J: {kind: wrong, between: [ground.O, a.centre]}}\n", encoding="utf-8",
+    )  # fmt: skip
+    command = [sys.executable, "-m", "jointplay", "check", "m.yaml", "--with", "wrong.py"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert found.returncode == 2 and "Traceback" not in found.stderr
+    assert "wrong.py:13: " in found.stderr and message in found.stderr
+
+
 def weigh(mechanism):
     return type(mechanism.joints["J"]).__name__, jp.loads(FLOOR) == mechanism
 

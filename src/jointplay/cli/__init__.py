@@ -58,6 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("interrupted")
         return FAILED
+    except Exception as error:  # a text in a file of the user's own is input, too
+        told = import_module("jointplay.own").told(error)
+        if told is None:
+            raise
+        complain(told)
+        return BAD_INPUT
 
 
 def complain(text: str) -> None:
