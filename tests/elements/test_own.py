@@ -399,3 +399,48 @@ def test_only_kinds_with_a_pushing_row_follow():
     with pytest.raises(ModelError, match="only a revolute joint can have a following contact; use a rigid one"):
         jp.loads(FLOOR.replace("{kind: rigid, friction: 0.3}", "{kind: following}"))
     assert math.isclose(jp.loads(FLOOR).joints["J"].looseness, 0.0)
+
+
+# -- laws with states
+def dropped(**contact):
+    disc = jp.loads(FLOOR).with_({"start.wheel.y": 0.1})
+    return disc.replace(joints={"J": {**disc.joints["J"].plain(), "contact": {"kind": "compliant", **contact}}})
+
+
+def test_a_normal_law_with_a_state():
+    """A spring k beside one that creeps, c' = r (d - c): it rests where 2 k d - k c = m g with c = d, half as deep as
+    it first was; on the way k (2 d - c) is the force in every sample."""
+    disc = dropped(normal={"law": "two_springs", "stiffness": 1e5, "relaxation": 20.0}).with_(
+        {"start.wheel.y.rate": -0.1}
+    )
+    assert jp.loads(jp.dumps(disc)) == disc
+    for stepper in (jp.RungeKutta(1e-9, 1e-12), jp.FixedRungeKutta(2e-5)):
+        run = jp.simulate(disc, until=0.02, stepper=stepper, every=1e-4)
+        t, depth = run.time.values, np.maximum(0.1 - run.y.values[:, 0], 0.0)
+        fine = np.linspace(0, t[-1], 20 * len(t))
+        force, held = run.normal_force.values[:, 0], np.interp(fine, t, depth)
+        creep = np.zeros(len(fine))
+        for k in range(1, len(fine)):  # the state by itself, over the depths of the run
+            creep[k] = creep[k - 1] + (fine[k] - fine[k - 1]) * 20.0 * (held[k - 1] - creep[k - 1])
+        wanted = 1e5 * (2 * depth - np.interp(t, fine, creep))
+        pressing = (force > 0) & (t > 0)
+        assert pressing.sum() > 20
+        assert force[pressing] == pytest.approx(np.maximum(wanted, 0)[pressing], rel=2e-2, abs=0.02 * force.max())
+
+
+def test_a_friction_law_with_memory():
+    """It falls with the fastest slip there has been: a sliding disc slows down by mu g/(1 + v) of its first speed v."""
+    soft = {"law": "kelvin_voigt", "stiffness": 1e5, "damping": 800.0}
+    rough = {"law": "polished", "friction": 0.2, "v0": 1e-3}
+    disc = dropped(normal=soft, friction=rough).with_({"start.wheel.y": 0.1 - 2 * 9.81 / 1e5})
+    disc = disc.replace(start={**disc.start, "wheel.x.rate": 2.0})
+    run = jp.simulate(disc, until=0.3, stepper=jp.RungeKutta(1e-9, 1e-12))
+    slowing = 0.2 * 9.81 / (1 + 2.0)
+    assert run.x_rate.values[-1, 0] == pytest.approx(2.0 - slowing * 0.3, rel=1e-3)
+    lanes = [{"J.friction.friction": x} for x in (0.1, 0.2)]
+    both = jp.Simulation(disc, stepper=jp.RungeKutta(1e-9, 1e-12), lanes=lanes)
+    both.advance(0.3)
+    for lane, numbers in enumerate(lanes):
+        alone = jp.Simulation(disc.with_(numbers), stepper=jp.RungeKutta(1e-9, 1e-12))
+        alone.advance(0.3)
+        assert (both.state[lane] == alone.state[0]).all()
