@@ -1,8 +1,8 @@
 """The crank-rocker of Akhadkar et al. 2016 under feedback linearisation, with 3 mm of play in two joints and with ideal
 joints: `make demo` runs this.  It ends with a page in which the mechanism moves and its loose joints are magnified.
 
-To change it: a number by its address, loose.with_({"control.k1": 500, "coupler.mass": "500 g"}); another controller,
-jp.control.pd_tracking("crank", wanted, k1=2000, k2=200); or another mechanism of jp.library.
+To change it: a number by its address, loose.with_({"control.law.k1": 500, "coupler.mass": "500 g"}); another
+controller, jp.control.pd_tracking("crank", wanted, k1=2000, k2=200); or another mechanism of jp.library.
 """
 
 from math import degrees, pi

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,25 +99,30 @@ def test_every_example_runs(example, tmp_path):
 
 
 def test_a_joint_is_added_as_the_document_says(tmp_path):
+    """In a script of one's own, and in a file that the command line loads."""
     document = ROOT / "docs" / "extending.md"
-    shutil.copytree(ROOT / "src" / "jointplay", tmp_path / "jointplay", ignore=shutil.ignore_patterns("__pycache__"))
-    joints, constraints = tmp_path / "jointplay/model/joints.py", tmp_path / "jointplay/physics/constraints.py"
-    [described] = blocks(document, "python in model/joints.py")
-    text = joints.read_text(encoding="utf-8")
-    [union] = re.findall(r"^Joint = .*\n", text, re.MULTILINE)
-    assert described.endswith(union.replace(", OneOf", " | Rolling, OneOf"))
-    joints.write_text(text.replace(union, described), encoding="utf-8")
-    [function] = blocks(document, "python in physics/constraints.py")
-    constraints.write_text(constraints.read_text(encoding="utf-8") + "\n\n" + function, encoding="utf-8")
     script = tmp_path / "script.py"
-    [script_text] = blocks(document, "python with the joint")
-    script.write_text(script_text, encoding="utf-8")
-    assert "rolls down with 3.2" in run(sys.executable, script, cwd=tmp_path, source=tmp_path)
+    [text] = blocks(document, "python joint")
+    script.write_text(text, encoding="utf-8")
+    assert "rolls down with 3.2" in run(sys.executable, script, cwd=tmp_path)
+    [disc] = blocks(document, "python disc.py")
+    (tmp_path / "disc.py").write_text(disc, encoding="utf-8")
+    (tmp_path / "wheel.yaml").write_text(
+        "ground: {points: {top: [0, 0]}}\nbodies: {wheel: {mass: 2 kg, inertia: 0.01 kg*m^2}}\n"
+        "joints: {J1: {kind: disc, between: [ground.top, wheel.centre], radius: 100 mm}}\nstart: {wheel.y: 0.2}\n",
+        encoding="utf-8",
+    )
+    [commands] = blocks(document, "sh disc")
+    for name, *arguments in map(shlex.split, commands.splitlines()):
+        assert name == "jointplay"
+        run(sys.executable, "-m", "jointplay", *arguments, cwd=tmp_path)
+    assert '"wheel":0.1' in (tmp_path / "wheel.html").read_text(encoding="utf-8")
 
 
 def test_every_named_file_exists():
     missing = []
-    rooms = "src|tests|examples|benchmarks|validation|docs|engine|numerics|model|physics|simulation|cli|papers|laws"
+    rooms = "src|tests|examples|benchmarks|validation|docs|engine|numerics|parts|elements|model|physics|simulation|cli"
+    rooms += "|papers|laws|plots"
     for path in DOCUMENTS:
         names = re.findall(rf"`(?:pytest )?((?:{rooms})/[\w/]*(?:\.(?:py|md|cpp|yaml))?)`", path.read_text("utf-8"))
         roots = (ROOT, ROOT / "src" / "jointplay")

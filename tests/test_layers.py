@@ -12,11 +12,13 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "jointplay"
 # From the bottom up. The names in one row are one room, and may import each other.
 ROOMS: list[set[str]] = [
     {"errors", "writing"},
-    {"cache", "parallel"},
+    {"cache", "parallel", "own"},
     {"engine"},
     {"numerics"},
     {"run"},
     {"laws"},
+    {"parts"},
+    {"elements"},
     {"model"},
     {"physics"},
     {"system", "structure"},
@@ -35,6 +37,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "writing": set(),
     "cache": set(),
     "parallel": set(),
+    "own": set(),
     "engine": {"numpy", "llvmlite"},
     "numerics": {"numpy"},
     "run": {"numpy"},

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .elements import Joint
 from .errors import InputError
 from .model.clearances import Compliant, Following, Rigid
-from .model.joints import Openable, Revolute, play
 from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
@@ -59,7 +59,7 @@ def compare(
     from xarray import Dataset
 
     mechanism = mechanism.given if isinstance(mechanism, System) else mechanism
-    loose = {n: j for n, j in mechanism.joints.items() if isinstance(j, Openable) and play(j) > 0}
+    loose = {n: j for n, j in mechanism.joints.items() if j.looseness > 0}
     if not loose:
         raise InputError(f"compare: no joint of {mechanism.name!r} is loose; give one a clearance, with loosen")
     if baseline not in (IDEAL, ROUGH):
@@ -71,7 +71,7 @@ def compare(
     for name, contact in chosen.items():
         variants[name] = mechanism
         for joint, held in loose.items():
-            variants[name] = variants[name].loosen(joint, play(held), contact=contact)
+            variants[name] = variants[name].loosen(joint, held.looseness, contact=contact)
     given = dict(steppers or {})
     unknown = [name for name in given if name not in variants]
     if unknown:
@@ -128,15 +128,15 @@ def named(contacts: Iterable[Contact] | Mapping[str, Contact]) -> dict[str, Cont
     return result
 
 
-def rough(ideal: Mechanism, loose: Mapping[str, Openable], contacts: Iterable[Contact]) -> Mechanism:
+def rough(ideal: Mechanism, loose: Mapping[str, Joint], contacts: Iterable[Contact]) -> Mechanism:
     """The ideal mechanism with the friction of the first contact that has a law of it in the pins that were loose."""
     laws = [contact.friction for contact in contacts if isinstance(contact, Compliant) and contact.friction]
     if not laws:
         raise InputError(f"compare: {ROUGH!r} needs a friction law; give one to a Compliant contact")
     joints: dict[str, Any] = dict(ideal.joints)
     for name, joint in loose.items():
-        if not isinstance(joint, Revolute):
-            text = f"a {joint.kind} joint has no friction while it is ideal; use baseline={IDEAL!r}"
+        if not joint.does("pin_law"):
+            text = f"a {dict(joint.given())['kind']} joint has no friction while it is ideal; use baseline={IDEAL!r}"
             raise ModelError(Problem(("joints", name), text))
         joints[name] = {**ideal.joints[name].plain(), "pin_friction": laws[0]}
     return ideal.replace(joints=joints)

@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
+from . import own
+
 Case = TypeVar("Case")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
@@ -35,7 +37,7 @@ def each(
             found.append(function(case))
             tell(len(found), len(listed))
         return found
-    pool = ProcessPoolExecutor(many, get_context("spawn"), _begin)
+    pool = ProcessPoolExecutor(many, get_context("spawn"), _begin, (own.files(),))
     try:
         futures = [pool.submit(function, case) for case in listed]
         for done, future in enumerate(as_completed(futures), 1):
@@ -51,6 +53,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _begin() -> None:
-    """Ctrl-C ends a worker without a word; the process that started it tells."""
+def _begin(files: list[str]) -> None:
+    """Ctrl-C ends a worker without a word, as the process that started it tells; the user's own files are known."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for file in files:
+        own.load(file)

@@ -27,7 +27,7 @@ from .structure import Kept, structure
 T = TypeVar("T")
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
 # numbers whose being 0 changes what there is to compute: they cannot be set free
-STRUCTURAL = (".clearance", ".play", ".noise", ".resolution", ".delay", ".regularisation", "gravity.x", "gravity.y")
+STRUCTURAL = (".noise", ".resolution", ".delay", ".regularisation", "gravity.x", "gravity.y")
 PROGRAMS = Kept()  # of all systems of this process
 
 
@@ -86,9 +86,10 @@ class System:
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
         given, control = self.mechanism.addresses().items(), self.mechanism.control
-        gains = {f"control.{name}" for name in (control.law.values if control and control.computed else ())}
+        gains = {f"control.law.{name}" for name in (control.law.values if control and control.computed else ())}
         gains |= {"control.settled"} if control else set()
         fixed = {a for a in self.free if a.endswith(STRUCTURAL)}
+        fixed |= {f"{name}.{joint.opened_by}" for name, joint in self.mechanism.joints.items()}
         used = {
             a: x
             for a, x in given

@@ -328,7 +328,7 @@ def test_loosen_says_the_size_anew():
         (
             "J4",
             {"clearance": 0.1, "bearing": "first"},
-            "bearing: unknown key; known: kind, between, ratio, offset, play, contact",
+            "bearing: unknown key; known: kind, between, ratio, offset, play, contact, carrier",
         ),
         (
             "J1",

@@ -160,7 +160,7 @@ def test_the_schema_knows_every_law():
 def test_a_law_of_ones_own():
     m = model.loads(TEXT).loosen("J3", 1e-3, contact=Compliant(normal={"law": own, "stiffness": "1 kN/mm"}))
     contact = m.joints["J3"].contact
-    assert contact.normal.law is own and contact.normal.values == {"stiffness": 1e6, "shape": 2.0}
+    assert contact.normal.law is own.taken_as("normal") and contact.normal.values == {"stiffness": 1e6, "shape": 2.0}
     assert m.with_({"J3.normal.shape": 3}).value("J3.normal.shape") == 3
     text = "joints.J3.contact.normal: a law of your own (own) cannot be written to a file; use one that files know"
     assert message(lambda: model.dumps(m)) == text
@@ -243,7 +243,8 @@ LISTED = ", ".join(NORMAL)
             "normal.stifness: law 'hertz' has no such parameter; it has stiffness, exponent",
         ),
         ("normal: {law: hunt_crosley}", "normal.law: unknown normal law 'hunt_crosley'; did you mean 'hunt_crossley'?"),
-        ("normal: ambrosio", f"normal: unknown normal law 'ambrosio'; known: {', '.join(list(NORMAL)[:12])}, ..."),
+        ("normal: ambrosio", f"normal: unknown normal law 'ambrosio'; known: {', '.join(list(NORMAL)[:12])}, ...; "
+         "one of your own is loaded by --with FILE"),
         ("normal: {stiffness: 3}", f"normal.law: is missing; one of {LISTED}"),
         ("normal: [hertz]", f"normal: must be a normal law, by name or a Law, got ['hertz']; give one of {LISTED}"),
         ("normal: {law: hertz, stiffness: 0}", "normal.stiffness: must be > 0, got 0.0"),
@@ -296,7 +297,7 @@ def test_refusals_in_a_file(contact, message_):
 
 
 def test_refusals_in_python():
-    remedy = "decorate it with @law() of jointplay.laws"
+    remedy = "decorate it with @normal() of jointplay.laws.roles"
     assert message(lambda: Compliant(normal=len)).endswith(f"got <built-in function len>; {remedy}")
     assert (
         message(lambda: Compliant(normal={"law": own})) == "compliant.normal.stiffness: is missing; law 'own' needs it"

@@ -39,11 +39,11 @@ control:
 def test_a_file_with_a_control_loop_reads_units_and_writes_the_same():
     found = loads(FILE)
     assert loads(dumps(found)) == found
-    assert found.value("control.k1") == 200 and found.value("control.motor.limit") == 50
+    assert found.value("control.law.k1") == 200 and found.value("control.motor.limit") == 50
     assert found.value("control.crank.reference.amplitude") == pytest.approx(math.radians(30))
     assert found.value("control.encoder.resolution") == pytest.approx(math.radians(0.01))
-    changed = found.with_({"control.k1": 300, "control.motor.limit": "20 N*m"})
-    assert changed.value("control.k1") == 300 and changed.control.actuators["motor"].limit == 20
+    changed = found.with_({"control.law.k1": 300, "control.motor.limit": "20 N*m"})
+    assert changed.value("control.law.k1") == 300 and changed.control.actuators["motor"].limit == 20
 
 
 def test_two_coordinates_of_one_point_keep_their_names():

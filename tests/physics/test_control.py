@@ -360,7 +360,7 @@ def test_eager_machine_code_and_lanes_agree(stepper, case):
     eager, plain = (outcome(again(few, fma=False, eager=eager)) for eager in (True, False))
     assert differences(eager, plain) == []
     run = planned(system, 0.05, stepper, 0.001).run
-    given = [{"control.k1": k} for k in (20.0, 50.0)]
+    given = [{"control.law.k1": k} for k in (20.0, 50.0)]
     lanes = again(run, given)
     for lane in (0, 1):
         assert differences(outcome(lanes, lane), outcome(again(run, given[lane : lane + 1]))) == []

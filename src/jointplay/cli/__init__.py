@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)  # exits with BAD_INPUT itself
     with interrupts.watched(patient=arguments.keeps):
         try:
+            for file in getattr(arguments, "own", ()):
+                import_module("jointplay.own").load(file)
             code = arguments.command(arguments) or DONE
             sys.stdout.flush()
         except BaseException as error:
@@ -74,6 +76,10 @@ def told(error: BaseException, debug: bool) -> int:
         return FAILED
     if not isinstance(error, Exception):
         raise error
+    own = import_module("jointplay.own").told(error)  # a text in a file of the user's own is input, too
+    if own is not None:
+        complain(own)
+        return BAD_INPUT
     complain(bugs.report(error))
     return BUG
 
@@ -169,9 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
     report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
+    _add_own(report)
     report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
 
-    add("schema", "print the JSON schema of model files, for completion in an editor")
+    _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
 
     new = add("new", "write a commented model file to start from")
     new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
@@ -191,4 +198,16 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         dest="changes",
         metavar="ADDRESS=VALUE",
         help='change a number, as in --set "crank.mass=200 g"; may be repeated',
+    )
+    _add_own(parser)
+
+
+def _add_own(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--with",
+        action="append",
+        default=[],
+        dest="own",
+        metavar="FILE",
+        help="Python file with kinds and laws of your own, which is run first; may be repeated",
     )

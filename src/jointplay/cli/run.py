@@ -201,7 +201,7 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         lines += [(f"peak moment {joint}", f"{m:.5g} N m at {at:.5g} s") for joint, m, at in peaks if m > 0]
     if "peak_effort" in found:
         peaks = zip(found.drive.values, found.peak_effort.values, found.peak_effort_time.values, strict=True)
-        units = {name: "N m" if mechanism.drives[name].kind in ("angle", "rate") else "N" for name in mechanism.drives}
+        units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
         lines += [(f"peak effort {drive}", f"{x:.5g} {units[drive]} at {at:.5g} s") for drive, x, at in peaks]
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:

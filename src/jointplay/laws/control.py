@@ -17,29 +17,22 @@ import math
 from typing import Any
 
 from ..numerics.functions import atan
-from . import Law, law
+from .roles import LAWS, controller
 
-CONTROL: dict[str, Law] = {}
-
-
-def _known(made: Law) -> Law:
-    CONTROL[made.name] = made
-    return made
+CONTROL = LAWS["control"]
 
 
 def _squares(a: list[Any], b: list[Any]) -> Any:
     return sum((x * y for x, y in zip(a, b, strict=True)), start=0)
 
 
-@_known
-@law()
+@controller()
 def open_loop(loop: Any) -> list[Any]:
     """Nothing is fed back: the actuators do what their `feedforward` says."""
     return [0.0 for _ in loop.actuators]
 
 
-@_known
-@law()
+@controller()
 def pd(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
     """-k1 error - k2 rate: a spring to the reference and a damper to rest (Akhadkar et al. 2016, tau3).
 
@@ -48,8 +41,7 @@ def pd(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
     return [-(k2 * v + k1 * e) for e, v in zip(loop.errors, loop.rates, strict=True)]
 
 
-@_known
-@law()
+@controller()
 def pd_tracking(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
     """-k1 error - k2 error rate: a spring and a damper to the moving reference (Akhadkar et al. 2016, tau4).
 
@@ -58,8 +50,7 @@ def pd_tracking(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
     return [-(k2 * v + k1 * e) for e, v in zip(loop.errors, loop.error_rates, strict=True)]
 
 
-@_known
-@law(rates={"integral": 0.0})
+@controller(rates={"integral": 0.0})
 def pid(loop: Any, *, k1: Any, k2: Any, k3: Any, integral: Any) -> Any:
     """-k1 error - k2 error rate - k3 integral of the error (Minorsky 1922).
 
@@ -69,8 +60,7 @@ def pid(loop: Any, *, k1: Any, k2: Any, k3: Any, integral: Any) -> Any:
     return [-(k1 * e + k2 * v + k3 * i) for e, v, i in both], {"integral": loop.errors}, {}
 
 
-@_known
-@law(
+@controller(
     conditions={
         "0 < c < k1 k2 / (k1 + k2^2 / 4)": lambda k1, k2, c: 0 < c < k1 * k2 / (k1 + 0.25 * k2 * k2),
         "c < k2": lambda k1, k2, c: c < k2,
@@ -91,8 +81,7 @@ def feedback_linearisation(loop: Any, *, k1: Any, k2: Any, c: Any = 10.0) -> lis
     return list(loop.model.torques([a - k2 * y - k1 * x for a, x, y in wanted]))
 
 
-@_known
-@law(conditions={"k > 0": lambda k, slope: k > 0, "slope > 0": lambda k, slope: slope > 0}, watch=["lyapunov"])
+@controller(conditions={"k > 0": lambda k, slope: k > 0, "slope > 0": lambda k, slope: slope > 0}, watch=["lyapunov"])
 def passivity_based(loop: Any, *, k: Any, slope: Any) -> list[Any]:
     """Inverse dynamics for the rate reference' - slope error, less k times the deviation s = error' + slope error from
     it (Slotine and Li 1987; Akhadkar et al. 2016, tau6; with a sensor elsewhere tau7).
@@ -108,8 +97,7 @@ def passivity_based(loop: Any, *, k: Any, slope: Any) -> list[Any]:
     return [u - b for u, b in zip(loop.model.torques(accelerations, rates), braked, strict=True)]
 
 
-@_known
-@law(above={"steepness": 0.0})
+@controller(above={"steepness": 0.0})
 def sliding_mode(loop: Any, *, slope: Any, k: Any, steepness: Any) -> list[Any]:
     """Inverse dynamics for the acceleration reference'' - slope error' - k sat(error' + slope error), with
     sat(x) = 2/pi atan(steepness x), in coordinates that may be more than the mechanism can move in: the model is then

@@ -8,27 +8,14 @@ discontinuous at rest: they creep under load and know no stiction.  Those with a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ..engine.values import where
 from ..numerics.choice import sign
 from ..numerics.functions import exp
-from . import Law, law
 from .normal import smooth_step
+from .roles import LAWS, friction
 
-FRICTION: dict[str, Law] = {}
+FRICTION = LAWS["friction"]
 _SPEED = "m/s"
-
-
-def friction(**declared: Any) -> Callable[[Callable[..., Any]], Law]:
-    """Decorator: a law as `law` makes it, under its name in FRICTION."""
-
-    def register(function: Callable[..., Any]) -> Law:
-        made = FRICTION[function.__name__] = law(**declared)(function)
-        return made
-
-    return register
 
 
 @friction(

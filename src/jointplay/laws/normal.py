@@ -11,7 +11,6 @@ literature approximate the factor that makes x the wanted restitution; `exact_re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from ..engine.text import branch
@@ -19,25 +18,15 @@ from ..engine.values import is_value, sqrt, where
 from ..numerics.choice import maximum
 from ..numerics.functions import exp, log, power
 from ..numerics.newton import solve
-from . import Law, law
+from .roles import LAWS, normal
 
-NORMAL: dict[str, Law] = {}
+NORMAL = LAWS["normal"]
 TINY = 1e-300  # stands for depths <= 0, so that roots and logarithms stay finite there; their force is 0 anyway
 
 _POWER = {"stiffness": "N/m^exponent"}
 _PRESSED = {"modulus": "Pa", "journal_radius": "m", "clearance": "m", "length": "m"}
 _SIZES = {"journal_radius": 0.0, "clearance": 0.0, "length": 0.0}
 _DIVIDES = {"restitution": 0.0}  # laws that divide by the restitution need one > 0
-
-
-def normal(**declared: Any) -> Callable[[Callable[..., Any]], Law]:
-    """Decorator: a law as `law` makes it, under its name in NORMAL."""
-
-    def register(function: Callable[..., Any]) -> Law:
-        made = NORMAL[function.__name__] = law(**declared)(function)
-        return made
-
-    return register
 
 
 def smooth_step(x: Any, x0: Any, h0: Any, x1: Any, h1: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from .parts import Frozen, Names, Part, Path, Quantity, Several, refuse
-from .units import INERTIA, LENGTH, MASS
+from ..parts.part import Frozen, Names, Part, Path, Quantity, Several, refuse
+from ..parts.units import INERTIA, LENGTH, MASS
 
 Vector = tuple[float, float]
 Point = Annotated[Vector, Several(Quantity(LENGTH), "xy")]

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema, model_validator
 
-from ..laws import Law, law
-from .choices import Chosen, LawChoice, registry
-from .motions import Constant, Kinds
-from .parts import (
+from ..elements import Joint
+from ..laws import Law
+from ..laws.roles import registry
+from ..parts.choices import Chosen, LawChoice
+from ..parts.motions import Constant, Kinds
+from ..parts.part import (
     Frozen,
     InUse,
     ModelError,
@@ -29,7 +31,7 @@ from .parts import (
     refuse,
     suggestion,
 )
-from .units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
+from ..parts.units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
 
 if TYPE_CHECKING:
     from ..numerics.tables import Table as NumericTable
@@ -46,6 +48,20 @@ class Along(Part):
     of: str
     _turning: ClassVar[Dimension] = ANGLE
     _going: ClassVar[Dimension] = LENGTH
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is an angle; what acts along it is then a torque."""
+        return self.kind == "angle"
+
+    def among(self, known: Mapping[str, tuple[str, set[str]]]) -> tuple[str, set[str]]:
+        """What it may be of, out of what is known for each kind of coordinate."""
+        return known[self.kind]
+
+    @property
+    def globally(self) -> bool:
+        """Whether it is the x or y of a point."""
+        return self.kind in ("x", "y")
 
     @model_validator(mode="wrap")
     @classmethod
@@ -121,7 +137,7 @@ def _law(raw: Any) -> Any:
             refuse(f"a sampled Python function has no gains of its own: bind them, got {list(given)[1]!r}")
         return chosen
     if callable(chosen) and not isinstance(chosen, Law):
-        chosen = law()(chosen)
+        chosen = Law(chosen, {}, {}, role="control")
     return Chosen("control").read({**given, "law": chosen} if isinstance(raw, Mapping) else chosen)
 
 
@@ -142,7 +158,7 @@ class ControlSchema:
         return Chosen("control").__get_pydantic_json_schema__(schema, handler)
 
 
-_NAMES = Names(("model",))
+_NAMES = Names(("model", "law"))
 _OPEN = {"type": "object", "additionalProperties": True}
 
 
@@ -196,9 +212,9 @@ class Control(Part):
             yield f"{name}.feedforward", ("actuators", name, "feedforward"), actuator.feedforward
 
     def numbers(self) -> Iterator[tuple[str, Path, float]]:
-        """Gains by their names, then what belongs to coordinates, actuators and sensors by theirs."""
+        """Gains of the law by their names, then what belongs to coordinates, actuators and sensors by theirs."""
         if isinstance(self.law, LawChoice):
-            yield from ((tail, ("law", *path), x) for tail, path, x in self.law.numbers())
+            yield from ((f"law.{tail}", ("law", *path), x) for tail, path, x in self.law.numbers())
         for address, path, motion in self.motions():
             yield from ((joined(address, tail), (*path, *way), x) for tail, way, x in motion.numbers())
         for section, fields in (("actuators", ("limit",)), ("sensors", ("delay", "resolution", "noise"))):
@@ -222,18 +238,19 @@ class Control(Part):
         return made | ({} if isinstance(self.law, LawChoice) else {"law": self.law})
 
     def problems(
-        self, bodies: Sequence[str], joints: Mapping[str, str], points: Sequence[str]
+        self, bodies: Sequence[str], joints: Mapping[str, Joint], points: Sequence[str]
     ) -> Iterator[tuple[Path, str]]:
-        """What refers to something that the mechanism does not have; joints by their kinds."""
-        turning, sliding = ("revolute", "gear"), ("prismatic", "slot")
-        known = {
-            "angle": ("body or revolute joint", {*bodies, *(n for n, k in joints.items() if k in turning)}),
-            "position": ("prismatic or slot joint", {n for n, k in joints.items() if k in sliding}),
-        }
+        """What refers to something that the mechanism does not have."""
+        known: dict[str, tuple[str, set[str]]] = {}
+        for moves in ("angle", "position"):
+            able = " or ".join(kind for kind, joint in Joint.known.items() if joint.driven_along(moves))
+            named = {name for name, joint in joints.items() if joint.moves == moves}
+            known[moves] = f"{able} joint", named
+        known["angle"] = f"body or {known['angle'][0]}", known["angle"][1] | set(bodies)
         known |= dict.fromkeys("xy", ("moving point or body", {*bodies, *points}))
         for section in ("coordinates", "actuators", "sensors"):
             for name, part in getattr(self, section).items():
-                what, targets = known[part.kind]
+                what, targets = part.among(known)
                 if getattr(part, "side", None):
                     what, targets = "joint", set(joints)
                 if part.of not in targets:
@@ -284,6 +301,9 @@ def use(
 ) -> Control:
     """A control loop with a law (its name, a Law, a plain function to be traced, or `sampled`) and its gains.
 
+    Gains are given by name, or with the law: {"law": ..., "k1": 2000}, which is the way for one that is called as a
+    field of the loop is, such as `settled`.
+
     of: the coordinate to be controlled and acted on, "crank" (an angle), "slider.x", {"kind": "position", "of": "J4"},
     or a list of them. reference, limit, feedforward: of each. actuators: where the torques act, if not along the
     coordinates. sensors: what is measured, if not the coordinates. The rest are fields of `Control`.
@@ -318,7 +338,7 @@ def use(
         seen = {f"sensor{i + 1}": axis_of(one) for i, one in enumerate(listed)}
     changes = model.addresses() if hasattr(model, "addresses") else model or {}
     return Control(
-        law=law if isinstance(law, Sampled) else {"law": law, **gains},
+        law=law if isinstance(law, Sampled) else _with_gains(law, gains),
         coordinates=coordinates,
         actuators=acts,
         sensors=seen,
@@ -329,6 +349,26 @@ def use(
         period=period,
         settled=settled,
     )
+
+
+def _with_gains(law: Any, gains: Mapping[str, Any]) -> dict[str, Any]:
+    """The law with its gains as a mapping; refuses a gain by name that is called as a field of the loop is."""
+    given = dict(law) if isinstance(law, Mapping) else {"law": law}
+    twice = next((name for name in gains if name in given), None)
+    if twice:
+        raise ModelError(Problem(("control", twice), "is given twice; keep one"))
+    function: Any = given.get("law")
+    function = registry("control").get(function) if isinstance(function, str) else function
+    if callable(function) and not isinstance(function, Law):
+        function = Law(function, {}, {}, role="control")
+    for name in function.parameters if isinstance(function, Law) and not isinstance(law, Mapping) else ():
+        if name in _FIELDS:
+            text = f"is a gain of {function.name!r} and a field of the loop; give gains with the law: "
+            raise ModelError(Problem(("control", name), f"{text}{{'law': {function.name}, {name!r}: ...}}"))
+    return given | dict(gains)
+
+
+_FIELDS = frozenset(use.__kwdefaults__ or ())
 
 
 def sampled(function: Callable[..., Any], of: Any, reference: Any = None, *, period: Any, **fields: Any) -> Control:

@@ -13,14 +13,13 @@ from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from .. import writing
-from .clearances import Compliant, Contact
-from .forces import Drive, Load
-from .joints import Joint
+from ..elements import Drive, Element, Joint, Load
+from ..elements.contacts import Compliant, Contact
+from ..parts.motions import Function, Motion
+from ..parts.part import ModelError, Problem, problems_of
+from ..parts.units import shorten
 from .mechanism import Mechanism
-from .motions import Function, Motion
 from .nodes import MOST_BYTES, compose
-from .parts import ModelError, Problem, problems_of
-from .units import shorten
 
 FORMAT_VERSION = 1
 
@@ -153,10 +152,10 @@ def schema() -> dict[str, Any]:
     """The JSON schema of a model file, for completion and checks in an editor."""
     made = Mechanism.model_json_schema(schema_generator=_Schema)
     made["properties"] = {"format_version": {"const": FORMAT_VERSION, "type": "integer"}, **made["properties"]}
-    for union in (Joint, Contact, Drive, Load, Motion):  # fields refer to these kinds by name
-        for kind in get_args(get_args(union)[0]):
-            if kind is not Function:
-                part = kind.model_json_schema(schema_generator=_Schema)
-                made["$defs"][kind.__name__] = {**part, "required": ["kind", *part.get("required", [])]}
+    kinds = [kind for union in (Contact, Motion) for kind in get_args(get_args(union)[0]) if kind is not Function]
+    families: tuple[type[Element], ...] = (Joint, Drive, Load)
+    for kind in (*kinds, *(kind for family in families for kind in family.kinds().values())):
+        part = kind.model_json_schema(schema_generator=_Schema)  # fields refer to these kinds by name
+        made["$defs"][kind.__name__] = {**part, "required": ["kind", *part.get("required", [])]}
     made = json.loads(json.dumps(made).replace('{"x-part": "', '{"$ref": "#/$defs/'))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "jointplay mechanism"}

@@ -9,13 +9,12 @@ import cmath
 import math
 from typing import NamedTuple
 
+from ..elements import AngleDrive, Motor, Prismatic, Revolute, XDrive, YDrive
+from ..elements.contacts import Compliant, Following, Rigid
 from ..errors import InputError
+from ..parts.motions import Kinds, constant, constant_speed, sine
 from .bodies import Body, Ground, bar
-from .clearances import Compliant, Following, Rigid
-from .forces import AngleDrive, Motor, XDrive, YDrive
-from .joints import Prismatic, Revolute
 from .mechanism import Mechanism
-from .motions import Kinds, constant, constant_speed, sine
 from .shapes import angle_between, five_bar, four_bar, meet, pendulum, scotch_yoke, slider_crank, two_arms
 
 _AKHADKAR = "Akhadkar, Acary, Brogliato, Multibody System Dynamics 38 (2016) 101-136, "

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from ..elements import Compliant, Drive, Element, Following, Joint, Load, Rigid
+from ..elements.pose import owner as owner
+from ..parts.part import (
+    Frozen,
+    ModelError,
+    Names,
+    OneOf,
+    Part,
+    Path,
+    Problem,
+    Quantity,
+    Several,
+    joined,
+    plain,
+    refuse,
+    refuse_all,
+)
+from ..parts.part import suggestion as close
+from ..parts.units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
 from .bodies import Body, Ground
-from .clearances import Compliant, Following, Rigid
 from .control import Control
-from .forces import Drive, Force, Load, Motor, PositionDrive, Torque, Torsion, XDrive, YDrive
-from .joints import Gear, Joint, Openable, Prismatic, Revolute, Slot, Stoppable, play
-from .parts import Frozen, ModelError, Names, Part, Path, Problem, Quantity, Several, joined, plain, refuse, refuse_all
-from .parts import suggestion as close
-from .units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
 
 if TYPE_CHECKING:
     from ..numerics.tables import Table as NumericTable
@@ -78,9 +91,9 @@ class Mechanism(Part):
     gravity: Annotated[tuple[float, float], Several(Quantity(ACCELERATION), "xy")] = (0.0, -9.81)
     ground: Ground = Ground()
     bodies: Annotated[dict[str, Body], _NAMED]
-    joints: Annotated[dict[str, Joint], _NAMED] = Frozen()
-    drives: Annotated[dict[str, Drive], _NAMED] = Frozen()
-    forces: Annotated[dict[str, Load], _NAMED] = Frozen()
+    joints: Annotated[dict[str, Annotated[Joint, OneOf("joint")]], _NAMED] = Frozen()
+    drives: Annotated[dict[str, Annotated[Drive, OneOf("drive")]], _NAMED] = Frozen()
+    forces: Annotated[dict[str, Annotated[Load, OneOf("force")]], _NAMED] = Frozen()
     start: Annotated[dict[str, float], PlainValidator(_start), WithJsonSchema(_STARTS)] = Frozen()
     control: Control | None = None
 
@@ -112,46 +125,46 @@ class Mechanism(Part):
             self.__dict__.pop("_index", None)
         return self
 
-    def _references(self) -> Iterator[tuple[Path, str]]:
+    def _targets(self) -> dict[str, tuple[str, set[str]]]:
+        """What an element may refer to: what it is called, and the names there are."""
         points = {f"ground.{p}" for p in self.ground.all_points()}
         points |= {f"{name}.{p}" for name, body in self.bodies.items() for p in body.all_points()}
-        for section in ("joints", "forces"):
-            for name, element in getattr(self, section).items():
-                what, known = "point", points
-                if isinstance(element, Torque):
-                    what, known = "body", set(self.bodies)
-                elif isinstance(element, Gear | Motor | Torsion):
-                    what, known = "body", {"ground", *self.bodies}
-                if isinstance(element, Force | Torque):
-                    places: list[tuple[Path, str]]
-                    places = [(("at",), element.at)] if isinstance(element, Force) else [(("on",), element.on)]
-                else:
-                    places = [(("between", i), reference) for i, reference in enumerate(element.between)]
-                    if len({owner(reference) for reference in element.between}) < 2:
-                        text = f"must join two different bodies, got {owner(element.between[0])!r} twice"
-                        yield (section, name, "between"), text
-                for path, given in places:
+        bodies = set(self.bodies)
+        found = {
+            "point": ("point", points),
+            "body": ("body", {"ground", *bodies}),
+            "moving body": ("body", bodies),
+            "moving": ("moving point or body", {t for t in {*bodies, *points} if owner(t) != "ground"}),
+        }
+        for moves in ("angle", "position"):
+            able = [kind for kind, joint in Joint.known.items() if joint.driven_along(moves)]
+            named = f"{' or '.join(able)} joint"
+            joints = {name for name, joint in self.joints.items() if joint.driven_along(moves)}
+            turning = moves == "angle"  # a body has an angle, too
+            found[moves] = f"body or {named}" if turning else named, joints | (bodies if turning else set())
+        return found
+
+    def _references(self) -> Iterator[tuple[Path, str]]:
+        targets = self._targets()
+        for section in ("joints", "forces", "drives"):
+            elements: Mapping[str, Element] = getattr(self, section)
+            for name, element in elements.items():
+                pair = getattr(element, "between", None)
+                if pair is not None and len({owner(reference) for reference in pair}) < 2:
+                    yield (section, name, "between"), f"must join two different bodies, got {owner(pair[0])!r} twice"
+                for path, to, given in element.references():
+                    what, known = targets[to]
                     if given not in known:
                         yield (section, name, *path), f"no {what} {given!r}{close(given, sorted(known))}"
         seen: dict[tuple[str, str], str] = {}
         for name, drive in self.drives.items():
-            if isinstance(drive, XDrive | YDrive):
-                what, targets = "moving point or body", {*self.bodies, *points}
-                targets = {t for t in targets if owner(t) != "ground"}
-            elif isinstance(drive, PositionDrive):
-                what, targets = "prismatic or slot joint", self._joints(Prismatic, Slot)
-            else:
-                what, targets = "body or revolute joint", {*self.bodies, *self._joints(Revolute)}
-            if drive.of not in targets:
-                yield ("drives", name, "of"), f"no {what} {drive.of!r}{close(drive.of, sorted(targets))}"
-            pair = ("angle" if drive.kind == "rate" else drive.kind, drive.of)
+            pair = (drive.prescribes, drive.of)
             if pair in seen:
                 yield ("drives", name, "of"), f"the {pair[0]} of {drive.of!r} is already driven by {seen[pair]!r}"
             seen.setdefault(pair, name)
         if self.control is not None:
-            kinds = {name: joint.kind for name, joint in self.joints.items()}
-            moving = sorted(p for p in points if owner(p) != "ground")
-            yield from self.control.problems(list(self.bodies), kinds, moving)
+            moving = sorted(p for p in targets["point"][1] if owner(p) != "ground")
+            yield from self.control.problems(list(self.bodies), self.joints, moving)
             own = {address for address in self._index if not address.startswith(("control.", "start."))}
             for address, x in self.control.model.items():
                 if address not in own:
@@ -163,41 +176,28 @@ class Mechanism(Part):
                     yield ("control", "model", address), error.problems[0].text
 
     def isolated(self) -> bool:
-        """Whether nothing outside acts on the bodies, so that their momentum stays; gears lack their bearing forces."""
-        parts = (*self.joints.values(), *self.forces.values())
-        if (
-            self.control is not None
-            or any(self.gravity)
-            or any(isinstance(part, Force | Torque | Gear) for part in parts)
-        ):
+        """Whether nothing outside acts on the bodies, so that their momentum stays."""
+        parts: list[Joint | Load] = [*self.joints.values(), *self.forces.values()]
+        if self.control is not None or any(self.gravity) or any(load.outside for load in self.forces.values()):
             return False
-        held = any(owner(end) == "ground" for part in parts for end in getattr(part, "between", ()))
+        held = any("ground" in part.bodies() for part in parts)
         return not held and all(drive.of in self.joints for drive in self.drives.values())
 
-    def _joints(self, *kinds: type) -> set[str]:
-        return {name for name, joint in self.joints.items() if isinstance(joint, kinds)}
-
-    @overload
-    def loose(self, kind: type[Following]) -> dict[str, Revolute]: ...
-
-    @overload
-    def loose(self, kind: type[Rigid] | type[Compliant] | tuple[type, ...]) -> dict[str, Openable]: ...
-
-    def loose(self, kind: type | tuple[type, ...]) -> Mapping[str, Openable]:
-        """The joints with play whose contact is of this kind, or of one of these (Following, Rigid, Compliant)."""
-        opened = {n: j for n, j in self.joints.items() if isinstance(j, Openable) and play(j) > 0}
+    def loose(self, kind: type | tuple[type, ...]) -> dict[str, Joint]:
+        """The joints that may touch and whose contact is of this kind, or of one of these (Following, Rigid,
+        Compliant)."""
+        opened = {name: joint for name, joint in self.joints.items() if joint.loose}
         return {name: joint for name, joint in opened.items() if isinstance(joint.contact, kind)}
 
     def closed(self, *kinds: type) -> Mechanism:
         """A copy without play in the joints whose contact is of these kinds (any, unless given)."""
         loose = self.loose(kinds or (Following, Rigid, Compliant))
-        plays = {f"{name}.{'play' if isinstance(joint, Gear) else 'clearance'}": 0.0 for name, joint in loose.items()}
+        plays = {f"{name}.{joint.opened_by}": 0.0 for name, joint in loose.items() if joint.opened_by}
         return self.with_(plays) if plays else self
 
-    def stopped(self) -> dict[str, Stoppable]:
+    def stopped(self) -> dict[str, Joint]:
         """The joints with a lower or upper stop."""
-        able = {name: joint for name, joint in self.joints.items() if isinstance(joint, Stoppable)}
-        return {name: joint for name, joint in able.items() if joint.lower is not None or joint.upper is not None}
+        return {name: joint for name, joint in self.joints.items() if joint.stopped}
 
     def numbers(self) -> Iterator[tuple[str, Path, float]]:
         """Every number with its address, the keys that lead to it, and its value."""
@@ -240,6 +240,7 @@ class Mechanism(Part):
                 raise ModelError(Problem((address,), text))
             written = {".".join(map(str, path)): known for known, (path, _) in self._index.items()}
             written |= {keys.partition(".")[2]: known for keys, known in written.items()}
+            written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
             hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
@@ -302,16 +303,18 @@ class Mechanism(Part):
         if joint not in self.joints:
             raise ModelError(Problem(("joints", joint), f"no such joint{close(joint, self.joints)}"))
         held = self.joints[joint]
-        if not isinstance(held, Openable):
-            text = f"a {held.kind} joint cannot be loosened; revolute, prismatic, slot and gear joints can"
+        size = held.opened_by
+        if not size:
+            *able, last = (kind for kind, one in Joint.known.items() if one.opened_by)
+            kind = type(held).model_fields["kind"].default
+            text = f"a {kind} joint cannot be loosened; {', '.join(able)} and {last} joints can"
             raise ModelError(Problem(("joints", joint), text))
-        size = "play" if isinstance(held, Gear) else "clearance"
         named = {size: clearance, "bearing": bearing, "contact": contact}
         named = {key: value for key, value in named.items() if value is not None}
         problems = [(key, "is given twice; keep one") for key in fields if key in named]
         problems += [(key, "cannot be changed here; use replace") for key in fields if key in ("kind", "between")]
         data, others = held.plain(), [key for key in fields if key in held.also]
-        if others and not isinstance(held, Gear):  # another way to say the size replaces what is held
+        if others and held.inner:  # another way to say the size replaces what is held
             del data[size]
             if others != ["bearing_radius"] or data[held.inner] == 0:
                 del data[held.inner]
@@ -320,8 +323,3 @@ class Mechanism(Part):
         if problems:
             raise ModelError(*(Problem(("joints", joint, key), text) for key, text in problems))
         return self.replace(joints={**self.joints, joint: {**data, **named, **fields}})
-
-
-def owner(reference: str) -> str:
-    """The body that a reference such as "crank.end" or "crank" belongs to."""
-    return reference.partition(".")[0]

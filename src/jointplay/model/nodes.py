@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from .parts import ModelError, Path, Problem
+from ..parts.part import ModelError, Path, Problem
 
 MOST_BYTES = 1_000_000
 MOST_NODES = 100_000  # a table of 10,000 points is fine

@@ -6,12 +6,11 @@ import cmath
 import math
 from collections.abc import Sequence
 
+from ..elements import AngleDrive, Prismatic, Revolute, Slot
 from ..errors import InputError
+from ..parts.motions import constant_speed
 from .bodies import Body, Ground, bar
-from .forces import AngleDrive
-from .joints import Prismatic, Revolute, Slot
 from .mechanism import Mechanism
-from .motions import constant_speed
 
 
 def meet(a: complex, reach_a: float, b: complex, reach_b: float, side: int) -> complex:

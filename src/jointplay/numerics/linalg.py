@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..engine.values import here, is_value, sqrt, where
 
-Matrix = list[list[Any]]
+Scalar = Any  # an engine value or a plain number; in `root` and `Pair` also an array of numbers
+Vector = list[Scalar]
+Matrix = list[Vector]
+
+
+def root(x: Scalar) -> Scalar:
+    """The square root of an engine value or a number, and of every number of an array."""
+    return np.sqrt(x) if isinstance(x, np.ndarray) else sqrt(x)
 
 
 def is_zero(x: Any) -> bool:
@@ -163,7 +172,7 @@ class Pair:
     __rmul__ = __mul__
 
     def __abs__(self) -> Any:
-        return sqrt(self.dot(self))
+        return root(self.dot(self))
 
     def conjugate(self) -> Pair:
         """The mirror image (x, -y)."""

@@ -9,7 +9,7 @@ A contact that is deep at once, at the end of its first step, ends the run: the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from ..engine.text import branch, loop, memory, shared_max, whole
 from ..engine.values import where
 from ..laws import Law
 from ..model.clearances import Compliant
-from ..model.joints import Gear
 from ..model.mechanism import Mechanism, owner
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
@@ -61,13 +60,15 @@ class Compliance:
         self.equations, self.names, self.labels = equations, equations.coordinates, list(labels)
         self.fixed = fixed
         self.laws = laws(equations.mechanism)
-        self.starts: dict[str, float] = {}  # the continuous states of friction laws, with their start
-        self.states: list[list[str]] = []  # of each contact, their names
+        self.starts: dict[str, float] = {}  # the states of laws, with their start: rates, and memory that stands still
+        self.states: list[dict[str, dict[str, str]]] = []  # of each contact and law: the law's words, and their names
         for label in labels:
-            friction = self.laws[owner(label)].get("friction")
-            own = {f"{label}.{name}": x for name, x in friction.rates.items()} if friction else {}
-            self.starts |= own
-            self.states.append(list(own))
+            own: dict[str, dict[str, str]] = {}
+            for part, law in self.laws[owner(label)].items():
+                place = label if part == "friction" else f"{label}.{part}"
+                own[part] = {name: f"{place}.{name}" for name in (*law.rates, *law.memory)}
+                self.starts |= {own[part][name]: x for name, x in (law.rates | law.memory).items()}
+            self.states.append(own)
 
     def numbers(self, joint: str, part: str) -> dict[str, Any]:
         """The parameters of a joint's normal or friction law; those of geometry come from the joint."""
@@ -88,28 +89,62 @@ class Compliance:
                 approach = where(inside, maximum(-opening, SLOWEST), approach)
                 shut = shut | inside
             slip = dot([(c.tangential or {}).get(name, 0) for name in self.names], state.v)
-            known = [own[name] for name in self.states[i]] if c.tangential is not None else []
 
             # a law costs more than a branch, and most contacts are open
-            push = functools.partial(self.push, c, opening, slip, approach, known)
-            idle: Callable[[], Any] = functools.partial(tuple, (0.0, 0.0, [0.0] * len(known)))
+            touch = Touch(c.gap, opening, slip, 0.0, 0.0, mode)
+            push = functools.partial(self.push, i, touch, approach, own, c.tangential is not None)
+            names = [name for part in self.states[i].values() for name in part.values()]
+            idle: Callable[[], Any] = functools.partial(tuple, (0.0, 0.0, [0.0] * len(names)))
             normal, tangential, rates = branch(shut, push, idle)
             result.append(Pressed(c, Touch(c.gap, opening, slip, normal, tangential, mode), rates))
         return result
 
     def push(
-        self, c: Contact, opening: Any, slip: Any, approach: Any, known: Sequence[Any]
+        self, i: int, touch: Touch, approach: Any, own: Mapping[str, Any], rubs: bool
     ) -> tuple[Any, Any, list[Any]]:
-        """Normal and tangential force of a closed contact, and the rates of its friction law's own states."""
-        depth = where(c.gap < 0, -c.gap, 0.0)
-        given = self.numbers(c.joint, "normal")
-        force, _, _ = self.laws[c.joint]["normal"](depth, -opening, approach, **given)
-        rough = self.laws[c.joint].get("friction")
-        if rough is None or c.tangential is None:
-            return force, 0.0, []
-        own = dict(zip(rough.rates, known, strict=True))
-        drag, moved, _ = rough(slip, force, **self.numbers(c.joint, "friction"), **own)
-        return force, drag, [moved[name] for name in own]
+        """Normal and tangential force of a closed contact, and the rates of its laws' states; own: all states."""
+        force, drag, moved, _ = self.said(i, touch, approach, own, rubs)
+        return force, drag, [moved.get(name, 0.0) for part in self.states[i].values() for name in part.values()]
+
+    def said(
+        self, i: int, touch: Touch, approach: Any, own: Mapping[str, Any], rubs: bool
+    ) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+        """What the laws of a closed contact say: both forces, the rates of their states, and their next memory."""
+        joint, states = owner(self.labels[i]), self.states[i]
+        depth = where(touch.gap < 0, -touch.gap, 0.0)
+        inputs: dict[str, Any] = {"normal": (depth, -touch.opening, approach)}
+        force, drag = 0.0, 0.0
+        moved: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        for part, law in self.laws[joint].items():
+            if part == "friction" and not rubs:
+                continue
+            known = {word: own[name] for word, name in states[part].items()}
+            given = inputs["normal"] if part == "normal" else (touch.slip, force)
+            result, rates, memory_ = law(*given, **self.numbers(joint, part), **known)
+            force, drag = (result, drag) if part == "normal" else (force, result)
+            moved |= {states[part][word]: x for word, x in rates.items()}
+            kept |= {states[part][word]: x for word, x in memory_.items()}
+        return force, drag, moved, kept
+
+    def remembered(self, state: State, touches: Sequence[Touch]) -> dict[str, Any]:
+        """The memory that laws of closed contacts leave behind at the end of a step."""
+        own = dict(zip(self.starts, state.z, strict=False))
+        kept: dict[str, Any] = {}
+        for i, touch in enumerate(touches):
+            laws = self.laws[owner(self.labels[i])]
+            names = [self.states[i][part][word] for part, law in laws.items() for word in law.memory]
+            if not names:
+                continue
+            rubs = "friction" in laws and touch.slip is not None
+
+            def told(i: int = i, touch: Touch = touch, names: list[str] = names, rubs: bool = rubs) -> list[Any]:
+                said = self.said(i, touch, state.approach[i], own, rubs)[3]
+                return [said.get(name, own[name]) for name in names]
+
+            same: Callable[[], list[Any]] = functools.partial(list, [own[name] for name in names])
+            kept |= dict(zip(names, branch(state.modes[i] > 0.5, told, same), strict=True))
+        return kept
 
     def forces(self, pressed: Sequence[Pressed]) -> list[Any]:
         """Their generalised forces; both bodies are pushed at one place."""
@@ -182,17 +217,19 @@ class Compliance:
             flipped = begins | ends | flipped
         z = list(state.z)
         names = list(motion.laws)
+        remembered = self.remembered(state, acting.touches)
         for mode, own in zip(modes, self.states, strict=True):  # a new contact starts afresh
-            for name in own:
+            for name in (name for part in own.values() for name in part.values()):
                 k = names.index(name)
-                z[k] = where(mode > 0.5, z[k], self.starts[name])
+                z[k] = where(mode > 0.5, remembered.get(name, z[k]), self.starts[name])
+            if any(name in remembered for part in own.values() for name in part.values()):
+                flipped = (mode > 0.5) | flipped  # forces are those of the new memory
         after = replace(state, z=z, modes=modes, approach=approach)
         kept = Point(after, point.slope)
         following = following if self.fixed else -shared_max(-following)
         return branch(flipped, lambda: motion.point(after)[0], lambda: kept), following
 
     def play(self, label: str) -> Any:
-        """The clearance of the joint of a contact (m); of a gear its play (rad)."""
+        """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
         name = owner(label)
-        kind = "play" if isinstance(self.equations.mechanism.joints[name], Gear) else "clearance"
-        return self.equations.numbers(f"{name}.{kind}")
+        return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..engine.derivatives import derivative
+from ..engine.program import trace
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, memory, stop
 from ..engine.values import floor, is_value, number, sqrt, where
+from ..laws import Law
 from ..model.control import Along, Control
 from ..model.parts import Frozen, ModelError, Problem
 from ..numerics.choice import maximum, minimum
@@ -54,7 +57,7 @@ class View:
     def model(self) -> Reduced:
         """The ideal mechanism at what is measured."""
         if self.reduced is None:
-            raise ValueError("this control loop has no model; its law must say `loop.model` in its own text")
+            raise ValueError("this control loop has no model; its law must be declared with @controller(model=True)")
         return self.reduced
 
     def watch(self, name: str, number: Any) -> None:
@@ -83,11 +86,60 @@ def uses_model(control: Control) -> bool:
     elsewhere = bool(sensors) and not same(sensors, list(control.coordinates.values()))
     if control.gravity or (elsewhere and control.computed):
         return True
+    return control.computed and needs_model(control.law.law, len(control.coordinates), list(control.actuators))
 
-    def names(code: Any) -> bool:
-        return "model" in code.co_names or any(names(c) for c in code.co_consts if hasattr(c, "co_names"))
 
-    return control.computed and names(control.law.law.function.__code__)
+class Stand:
+    """Stands for the model in a rehearsal: numbers in the right places, and nothing behind them."""
+
+    def __init__(self, one: Any, axes: int, actuators: int) -> None:
+        self.one, self.axes, self.actuators = one, axes, actuators
+        self.values, self.rates = [one] * axes, [one] * axes
+
+    def torques(self, accelerations: Sequence[Any], rates: Sequence[Any] | None = None) -> list[Any]:
+        """One for each actuator."""
+        return [self.one] * self.actuators
+
+    def gravity(self) -> list[Any]:
+        """One for each actuator."""
+        return [self.one] * self.actuators
+
+    def carried(self, torques: Sequence[Any]) -> list[Any]:
+        """One for each actuator."""
+        return [self.one] * self.actuators
+
+    def energy(self, rates: Sequence[Any]) -> Any:
+        """One number."""
+        return self.one
+
+
+def needs_model(law: Law, axes: int, actuators: list[str]) -> bool:
+    """Whether a controller asks for the model: it says so, or it is rehearsed on recording values and seen to do it.
+
+    What goes wrong in a rehearsal goes wrong again in the run, and is told there.
+    """
+    if law.model is not None:
+        return law.model
+    asked: list[bool] = []
+
+    def rehearse(s: Any, p: Any) -> dict[str, Any]:
+        one = p.one
+
+        class Rehearsal(View):
+            @property
+            def model(self) -> Any:
+                asked.append(True)
+                return Stand(one, axes, len(actuators))
+
+        n = [one] * axes
+        view = Rehearsal(one, n, n, n, n, n, actuators, None)
+        own = {name: [one] * axes for name in (*law.rates, *law.memory)}
+        law(view, **dict.fromkeys(law.own, one), **own)
+        return {}
+
+    with contextlib.suppress(Exception):
+        trace(rehearse, {}, {"one": 1.0})
+    return bool(asked)
 
 
 class Loop:
@@ -173,7 +225,7 @@ class Loop:
         if self.law is None:
             torques = list(kept)
         else:
-            gains = {name: numbers(f"control.{name}") for name in self.law.own}
+            gains = {name: numbers(f"control.law.{name}") for name in self.law.own}
             k = len(self.axes)
             own = {name: list(states[i * k : i * k + k]) for i, name in enumerate(self.law.rates)}
             own |= {name: list(kept[i * k : i * k + k]) for i, name in enumerate(self.law.memory)}
@@ -197,8 +249,8 @@ class Loop:
                 torques[i] = minimum(maximum(torques[i], -most), most)
         missing = sorted(set(self.watched) ^ set(view.watched))
         if missing:
-            text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@law(watch=[...])) and watched"
-            raise ModelError(Problem(("control", "law"), f"{text} (loop.watch)"))
+            text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@controller(watch=[...]))"
+            raise ModelError(Problem(("control", "law"), f"{text} and watched (loop.watch)"))
         weak = reduced.weak if reduced is not None else False
         return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
 
@@ -377,7 +429,7 @@ def tour(make: Callable[[Any], Equations]) -> Callable[..., dict[str, Any]]:
         fastest: Any = 1e-9
         hardest: Any = 1e-9
         for axis, x, a in zip(model.axes, dr, ddr, strict=True):
-            turn = 1.0 if axis.kind == "angle" else 10.0
+            turn = 1.0 if axis.turns else 10.0
             fastest, hardest = maximum(fastest, abs(x) * turn), maximum(hardest, abs(a) * turn)
         ahead = s.t + minimum(minimum(0.03 / fastest, sqrt(0.06 / hardest)), until / 200)
         stop((s.t >= until) | (s.step > LONGEST), DONE)

@@ -14,8 +14,6 @@ from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
 from .kinematics import Numbers, Pose
 
-WITHOUT_MOMENT = ("revolute", "rod", "slot")  # joints whose force goes through their second point
-
 
 @dataclass
 class Rows:
@@ -64,7 +62,8 @@ class Spread:
 
 
 class Equations:
-    """The text of a mechanism's equations; `dropped` rows (redundant ones) are left out."""
+    """The text of a mechanism's equations; `dropped` rows (redundant ones) are left out, and all rows of a dropped
+    joint."""
 
     def __init__(self, mechanism: Mechanism, numbers: Numbers, dropped: Collection[str] = ()) -> None:
         self.mechanism, self.numbers, self.dropped = mechanism, numbers, dropped
@@ -88,12 +87,16 @@ class Equations:
 
     def residuals(self, pose: Pose) -> list[Any]:
         """What the constraints on positions leave open."""
-        found = [(label, x) for label, x in constraints(pose) if label not in self.dropped]
-        return [x for _, x in found if not isinstance(x, AtRate)]
+        return [x for _, x in self.constraints(pose) if not isinstance(x, AtRate)]
+
+    def constraints(self, pose: Pose) -> list[tuple[str, Any]]:
+        """The constraints that are not dropped, with their labels."""
+        found = constraints(pose)
+        return [(row, x) for row, x in found if row not in self.dropped and owner(row) not in self.dropped]
 
     def rows(self, q: list[Any], v: list[Any], t: Any) -> Rows:
         """The constraints by differentiation of their functions."""
-        labelled = [(label, x) for label, x in constraints(self.pose(q, t)) if label not in self.dropped]
+        labelled = self.constraints(self.pose(q, t))
         inputs, speeds = [*q, t], [*v, 1]
 
         def along(rows: list[list[Any]]) -> list[Any]:  # total time derivative, given partial ones
@@ -121,13 +124,33 @@ class Equations:
         for name, joint in self.mechanism.joints.items():
             on, sign, arm = pose.lever(name)
             at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
+            # what else it acts on takes its share, if the second body is the ground
+            rest = [i for i in (joint.bodies() if sign < 0 else ()) if i not in (on, "ground")]
             both: list[list[Any]] = [[], [], []]
             for label, row in zip(rows.labels, rows.B, strict=True):
                 x, y, turn = (row[i] if owner(label) == name else 0 for i in at)
-                moment = 0 if joint.kind in WITHOUT_MOMENT else turn - arm.cross(Pair(x, y))
+                moment = turn - arm.cross(Pair(x, y)) if joint.moment else 0
+                for body in rest if owner(label) == name else ():
+                    moment = moment + row[self.coordinates.index(f"{body}.angle")]
                 for line, part in zip(both, (x, y, moment), strict=True):
                     line.append(sign * part)
             lines += both
+        return lines
+
+    def on_ground(self, rows: Rows, q: list[Any]) -> list[list[Any]]:
+        """What a unit multiplier of each row does to the ground: force (x, y), and moment about the origin.
+
+        All that a joint does adds up to nothing, so the ground takes what is left over from the moving bodies: also
+        what a gear's carrier holds.
+        """
+        lines: list[list[Any]] = [[], [], []]
+        for row in rows.B:
+            total: list[Any] = [0, 0, 0]
+            for i in range(0, len(q), 3):
+                x, y, turn = row[i : i + 3]
+                total = [a - b for a, b in zip(total, (x, y, turn + q[i] * y - q[i + 1] * x), strict=True)]
+            for line, part in zip(lines, total, strict=True):
+                line.append(part)
         return lines
 
     def applied(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:

@@ -2,74 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+from ..elements.kinds import Acting
+from ..elements.pose import Here, Numbers, Pose, in_text, owner
 from ..engine.derivatives import derivative
-from ..model.forces import Force, Motor, Spring, Torque, Torsion
-from ..model.mechanism import Mechanism, owner
-from ..numerics.linalg import Pair, dot, is_zero
-from .constraints import moved
-from .kinematics import Numbers, Pose
+from ..model.mechanism import Mechanism
+from ..numerics.linalg import Pair, Scalar, Vector, dot, is_zero
 
 
-def masses(numbers: Numbers, mechanism: Mechanism) -> list[Any]:
+def masses(numbers: Numbers, mechanism: Mechanism) -> Vector:
     """The diagonal of the mass matrix: mass, mass, inertia of each body."""
     return [numbers(f"{body}.{part}") for body in mechanism.bodies for part in ("mass", "mass", "inertia")]
 
 
-def potential(pose: Pose) -> Any:
-    """Potential energy (J) of gravity and of all springs; its slope is their generalised force."""
-    energy: Any = 0
+def potential(pose: Pose) -> Scalar:
+    """Potential energy (J) of gravity and of all forces that have one; its slope is their generalised force."""
+    mechanism = pose.mechanism
+    assert isinstance(mechanism, Mechanism)
+    energy: Scalar = 0
     weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
-    for body in pose.mechanism.bodies:
+    for body in mechanism.bodies:
         energy = energy - pose.numbers(f"{body}.mass") * weight.dot(pose.places[body])
-    for name, load in pose.mechanism.forces.items():
-        if isinstance(load, Spring):
-            d, free = pose.between(load.between), pose.numbers(f"{name}.free_length")
-            # without a free length the root is not needed, and the ends may meet
-            square = d.dot(d) if is_zero(free) else (abs(d) - free) * (abs(d) - free)
-            energy = energy + 0.5 * pose.numbers(f"{name}.stiffness") * square
-        elif isinstance(load, Torsion):
-            turned = pose.turn_between(load.between) - pose.numbers(f"{name}.free_angle")
-            energy = energy + 0.5 * pose.numbers(f"{name}.stiffness") * turned * turned
+    for name, load in mechanism.forces.items():
+        own = in_text(load).potential(Here(pose, name, load))
+        energy = energy if is_zero(own) else energy + own
     return energy
 
 
-def applied(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
-    """Generalised forces that have no potential: forces, torques, motors and dampers."""
-    total: dict[str, Any] = dict.fromkeys(q, 0)
+class Applied(Acting):
+    """Adds what forces do to the generalised forces `total`."""
 
-    def push(point: str, force: Pair) -> None:
+    def __init__(self, pose: Pose, rates: Mapping[str, Scalar], total: dict[str, Scalar], here: Here) -> None:
+        super().__init__(pose, here.name, here.element)
+        self.rates, self.total = rates, total
+
+    def rate(self, value: Scalar) -> Scalar:
+        """The rate at which a value of the pose changes."""
+        return dot(derivative([value], list(self.pose.q.values()))[0], list(self.rates.values()))
+
+    def spin(self, body: str) -> Scalar:
+        """The angular rate of a body."""
+        return self.rates.get(f"{body}.angle", 0)
+
+    def push(self, point: str, force: Pair) -> None:
+        """A force at a point."""
         if owner(point) != "ground":
-            place = pose.point(point)
+            place = self.pose.point(point)
             names = [f"{owner(point)}.{c}" for c in ("x", "y", "angle")]
-            along = derivative([place.x, place.y], [q[n] for n in names])
+            along = derivative([place.x, place.y], [self.pose.q[n] for n in names])
             for name, dx, dy in zip(names, *along, strict=True):
-                total[name] = total[name] + dx * force.x + dy * force.y
+                self.total[name] = self.total[name] + dx * force.x + dy * force.y
 
-    def twist(body: str, torque: Any) -> None:
+    def twist(self, body: str, torque: Scalar) -> None:
+        """A torque on a body."""
         if body != "ground":
-            total[f"{body}.angle"] = total[f"{body}.angle"] + torque
+            self.total[f"{body}.angle"] = self.total[f"{body}.angle"] + torque
 
-    for name, load in pose.mechanism.forces.items():
-        if isinstance(load, Force):
-            push(load.at, Pair(*(moved(pose, f"{name}.{axis}", getattr(load, axis)) for axis in "xy")))
-        elif isinstance(load, Torque):
-            twist(load.on, moved(pose, f"{name}.torque", load.torque))
-        elif isinstance(load, Motor):
-            torque = moved(pose, f"{name}.torque", load.torque)
-            twist(load.between[1], torque)
-            twist(load.between[0], -torque)
-        elif isinstance(load, Spring) and not is_zero(damping := pose.numbers(f"{name}.damping")):
-            d = pose.between(load.between)
-            length = abs(d)
-            rate = dot(derivative([length], list(q.values()))[0], list(v.values()))
-            pull = d * (damping * rate / length)
-            push(load.between[0], pull)
-            push(load.between[1], -pull)
-        elif isinstance(load, Torsion):
-            first, second = (v.get(f"{body}.angle", 0) for body in load.between)
-            back = pose.numbers(f"{name}.damping") * (second - first)
-            twist(load.between[1], -back)
-            twist(load.between[0], back)
+
+def applied(pose: Pose, q: dict[str, Scalar], v: dict[str, Scalar]) -> Vector:
+    """Generalised forces that have no potential: forces, torques, motors and dampers."""
+    mechanism = pose.mechanism
+    assert isinstance(mechanism, Mechanism)
+    total: dict[str, Scalar] = dict.fromkeys(q, 0)
+    for name, load in mechanism.forces.items():
+        in_text(load).act(Applied(pose, v, total, Here(pose, name, load)))
     return list(total.values())

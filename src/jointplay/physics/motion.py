@@ -194,4 +194,5 @@ class Motion:
 
     def pushes(self, acting: Acting) -> list[Any]:
         """The normal force of each joint in permanent contact; below 0 it would have to pull."""
-        return [-acting.multipliers[self.rows.index(f"{joint}.distance")] for joint in self.following]
+        rows = (self.rows.index(f"{name}.{joint.pushing}") for name, joint in self.following.items())
+        return [-acting.multipliers[row] for row in rows]

@@ -6,17 +6,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..elements import Joint
 from ..engine.text import branch, emit, loop, memory, whole
 from ..engine.values import number, where
 from ..model.clearances import Following
-from ..model.joints import Revolute
 from ..model.mechanism import owner
 from ..numerics.functions import atan2
 from .motion import Motion
 from .step import Acting, Point
 
 
-def stops(joint: Revolute) -> bool:
+def stops(joint: Joint) -> bool:
     """Whether a run ends where this joint in permanent contact begins to pull."""
     return isinstance(joint.contact, Following) and joint.contact.on_loss == "stop"
 
@@ -28,7 +28,7 @@ def watch(
     what each of them pushed at the beginning."""
     lost = memory("contact.lost", 0)
 
-    def locate(place: int, joint: Revolute, push: Callable[[Any], Any], middle: Any) -> tuple[Point, Any]:
+    def locate(place: int, joint: Joint, push: Callable[[Any], Any], middle: Any) -> tuple[Point, Any]:
         def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
             between = 0.5 * (low + high)
             pulls = push(between) < 0.0
@@ -39,7 +39,7 @@ def watch(
         t = before.state.t + u * h
         state = motion.within(before, after, h, u, t)
         pose = motion.equations.pose(state.q, t)
-        bearing, journal = joint.between if joint.bearing == "first" else joint.between[::-1]
+        bearing, journal = joint.ends()
         d = pose.between((bearing, journal))
         angle = atan2(d.y, d.x)
         in_bearing = angle - pose.angles[owner(bearing)]

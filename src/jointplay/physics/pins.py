@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..elements import Joint
+from ..elements.pose import owner
 from ..engine.values import sqrt
-from ..model.joints import Revolute
-from ..model.mechanism import owner
+from ..numerics.linalg import dot
 from ..numerics.newton import solve
 from .dynamics import Equations, Rows, Spread
 
@@ -25,9 +26,9 @@ class Pins:
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
         joints = equations.mechanism.joints.items()
-        self.rough = {name: j for name, j in joints if isinstance(j, Revolute) and j.pin_friction and not j.clearance}
+        self.rough = {name: joint for name, joint in joints if joint.pin_law()}
 
-    def turning(self, joint: Revolute, v: list[Any]) -> Any:
+    def turning(self, joint: Joint, v: list[Any]) -> Any:
         """The angular rate of the second body seen from the first."""
         rates = dict(zip(self.equations.coordinates, v, strict=True))
         first, second = (rates.get(f"{owner(end)}.angle", 0) for end in joint.between)
@@ -48,16 +49,16 @@ class Pins:
             change, impulses = spread.response(unit)
             changes.append(change)
             called.append(impulses)
-            chosen, radius = joint.pin_friction, numbers(f"{name}.journal_radius")
+            chosen, radius = joint.pin_law(), numbers(f"{name}.journal_radius")
             given = {key: numbers(f"{name}.pin_friction.{key}") for key in chosen.law.own} if chosen else {}
             m, _, _ = chosen.law(radius * self.turning(joint, v), 1.0, **given) if chosen else (0, 0, 0)
             grips.append(radius * m / sqrt(1 + m * m))
-            places.append([rows.labels.index(f"{name}.{axis}") for axis in "xy"])
+            places.append([k for k, label in enumerate(rows.labels) if owner(label) == name])
 
         def pressed(i: int, torques: Any) -> Any:
             parts = [multipliers[k] + sum((t * c[k] for t, c in zip(torques, called, strict=True)), start=0)
                      for k in places[i]]  # fmt: skip
-            return sqrt(parts[0] * parts[0] + parts[1] * parts[1] + TINY)
+            return sqrt(dot(parts, parts) + TINY)
 
         every = range(len(grips))
         guess = [grips[i] * pressed(i, [0.0] * len(grips)) for i in every]

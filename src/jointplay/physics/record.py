@@ -126,7 +126,7 @@ class Record:
         for joint, r in zip(motion.joints, acting.reactions, strict=True):
             if not self.impulsive:
                 sizes |= {f"{joint}.force.x": abs(r.x), f"{joint}.force.y": abs(r.y)}
-            if not is_zero(r.moment) and not (self.impulsive and self.mechanism.joints[joint].kind == "revolute"):
+            if not is_zero(r.moment) and not (self.impulsive and self.mechanism.joints[joint].pinned):
                 sizes[f"{joint}.moment"] = abs(r.moment)
         for row, x in zip(motion.rows, acting.multipliers, strict=True):
             if owner(row) in self.mechanism.drives:
@@ -185,11 +185,11 @@ class Record:
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
     def corners(self, found: Sequence[Contact], touches: Sequence[Touch]) -> None:
-        """Count how the four corners of each prismatic joint touch, and how often its load changes sides."""
+        """Count how the four corners of a joint that has them touch, and how often its load changes sides."""
         on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
-        for joint in self.mechanism.loose(Rigid):
-            ends = [f"{joint}.{end}.{side}" for end in ("front", "rear") for side in ("upper", "lower")]
-            if ends[0] not in on:
+        for joint, kind in self.mechanism.loose(Rigid).items():
+            ends = [f"{joint}.{corner}" for corner in kind.corners]
+            if not ends or ends[0] not in on:
                 continue
             front_up, front_low, rear_up, rear_low = (on[end] for end in ends)
             up, low = front_up + rear_up, front_low + rear_low

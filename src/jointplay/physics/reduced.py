@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..elements.pose import Here, Pose, in_text
 from ..engine.derivatives import derivative
 from ..model.control import Along, Control
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold, solve
 from .dynamics import Equations, Rows, Spread
-from .kinematics import Pose
 
 NEAR = 1e-7  # m or rad: after so small a step of Newton's method the joints are closed to round-off
 WEAKEST = 1e-9  # relative pivot below which coordinates do not determine the model
@@ -33,18 +33,13 @@ def ideal(mechanism: Mechanism) -> Mechanism:
 def along(pose: Pose, axis: Along) -> Any:
     """The value of a coordinate."""
     joint, side = pose.mechanism.joints.get(axis.of), getattr(axis, "side", None)
-    if joint is not None and side is not None:  # one side of a joint
-        reference = joint.between[0 if side == "first" else 1]
-        if axis.kind == "angle":
-            return pose.angles[owner(reference)]
-        if axis.kind == "position":
-            return pose.axis(axis.of).dot(pose.point(reference))
+    if axis.globally:  # x or y, of one side of a joint too
+        reference = axis.of if joint is None else joint.between[0 if side == "first" else 1]
         return getattr(pose.point(reference), axis.kind)
-    if axis.kind == "angle":
-        return pose.turn_between(joint.between) if joint is not None else pose.angles[axis.of]
-    if axis.kind == "position" and joint is not None:
-        return pose.axis(axis.of).dot(pose.between(joint.between))
-    return getattr(pose.point(axis.of), axis.kind)
+    if joint is None:
+        return pose.angles[axis.of]
+    here, joint = Here(pose, axis.of, joint), in_text(joint)
+    return joint.coordinate(here) if side is None else joint.side(here, side)
 
 
 def same(a: Sequence[Along], b: Sequence[Along]) -> bool:
@@ -74,8 +69,7 @@ class Model:
 
         mechanism = ideal(plant.mechanism)
         self.closed = Equations(mechanism, numbers, plant.dropped)
-        opened = {f"{joint}.{part}" for joint in control.cut for part in ("x", "y", "angle", "across", "distance")}
-        self.open = Equations(mechanism, numbers, {*plant.dropped, *opened}) if opened else self.closed
+        self.open = Equations(mechanism, numbers, {*plant.dropped, *control.cut}) if control.cut else self.closed
         self.control, self.coordinates = control, self.closed.coordinates
         self.axes, self.acting = list(control.coordinates.values()), list(control.actuators.values())
         self.sensors = list(control.sensors.values()) or self.axes

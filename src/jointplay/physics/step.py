@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..errors import InputError
 from ..model.clearances import Compliant, Following, Rigid
-from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..numerics.linalg import dot
@@ -191,8 +190,8 @@ class Stepper:
                 raise ModelError(Problem(("joints", joint, "contact"), text))
         for joint in mechanism.stopped() if Rigid not in self.computes else ():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
-        for joint, revolute in mechanism.joints.items() if self.impulsive else ():
-            if isinstance(revolute, Revolute) and revolute.pin_friction and not revolute.clearance:
+        for joint, rough in mechanism.joints.items() if self.impulsive else ():
+            if rough.pin_law():
                 text = f"{name} knows no friction in ideal joints; use RungeKutta, or leave it out"
                 raise ModelError(Problem(("joints", joint, "pin_friction"), text))
 

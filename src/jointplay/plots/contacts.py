@@ -52,7 +52,7 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
         raise InputError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
     with sheet(run, 3.9, width=4.1) as figure:
         ax = figure.add_subplot()
-        (_circle if plays[0].kind == "revolute" else _diamond)(ax, run, plays[0])
+        (_circle if plays[0].shape == "round" else _diamond)(ax, run, plays[0])
     return figure
 
 
@@ -220,7 +220,7 @@ def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
 
 
 def _diamond(ax: Axes, run: xarray.Dataset, play: Play) -> None:
-    size, unit = scale(play.clearance) if play.kind != "gear" else (1e-3, "mrad")
+    size, unit = scale(play.clearance) if play.unit == "m" else (1e-3, "mrad")
     c, across = play.clearance / size, play.offset.imag / size
     closed = touching(run, play).any(axis=1)
     if play.length:
@@ -234,14 +234,15 @@ def _diamond(ax: Axes, run: xarray.Dataset, play: Play) -> None:
         ax.grid(False)
     else:
         tilt, named = run.time.values, "time (s)"
-        for side in (-c, c):
+        for side in (-c, c) if play.shape != "floor" else (0.0,):
             ax.axvline(side, color="#444444", linewidth=1.0)
     ax.plot(across, tilt, color="#9A9A9A", linewidth=0.6, label="free")
     held = np.where(closed, across, np.nan)
     ax.plot(held, tilt, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
     ax.plot(across[:1], tilt[:1], "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
-    ax.set_xlim(-1.12 * c, 1.12 * c)
-    ax.set_xlabel(f"{'turn' if play.kind == 'gear' else 'offset'} across {play.name} ({unit})")
+    ax.set_xlim((-0.12 if play.shape == "floor" else -1.12) * c, 1.12 * c)
+    what = "gap of" if play.shape == "floor" else "turn across" if play.unit == "rad" else "offset across"
+    ax.set_xlabel(f"{what} {play.name} ({unit})")
     ax.set_ylabel(named)
     _beneath(ax)
 

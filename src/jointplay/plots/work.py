@@ -130,7 +130,7 @@ def _along(run: xarray.Dataset, dimension: str, name: str) -> str:
         return ""
     part: Any = (control.coordinates if dimension == "channel" else control.actuators).get(name)
     units = {"channel": ("rad", "m"), "actuator": ("N*m", "N")}
-    return "" if part is None else units[dimension][part.kind != "angle"]
+    return "" if part is None else units[dimension][not part.turns]
 
 
 def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:

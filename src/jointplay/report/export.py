@@ -106,7 +106,7 @@ def _scene(
     from matplotlib.figure import Figure
 
     places = Places(run, mechanism)
-    loose = [play for play in places.loose().values() if play.kind == "revolute"][:2]
+    loose = [play for play in places.loose().values() if play.shape == "round"][:2]
     figure = Figure(figsize=(7.2 if loose else 5.2, 4.0), layout="constrained")
     grid = figure.add_gridspec(max(1, len(loose)), 2 if loose else 1, width_ratios=(2.3, 1) if loose else None)
     ax = figure.add_subplot(grid[:, 0])

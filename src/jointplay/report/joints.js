@@ -5,25 +5,24 @@ const WIDEST = 0.42; // share of the outer part's half size that the exaggerated
 class JointCard {
   constructor(play, parent) {
     this.play = play;
-    this.round = play.kind === "revolute";
-    this.unit = play.kind === "gear" ? x => `${shown(1e3 * x, 3)} mrad` : length;
+    this.round = play.shape === "round";
+    this.unit = play.unit === "rad" ? x => `${shown(1e3 * x, 3)} mrad` : length;
     // A part whose size is not given is drawn as a nominal one.
     this.inner = play.radius || (play.length ? play.length / 8 : 20 * play.clearance);
-    this.most = Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
+    this.most = play.shape === "floor" ? 1 : Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
     this.canvas = make("canvas", { role: "img" });
     this.gap = make("dd");
     this.force = make("dd");
     this.mode = make("span", { class: "mode" });
     const list = make("dl", {}, make("dt", { text: "gap" }), this.gap, make("dt", { text: "force" }), this.force);
-    const between = [play.inner, play.outer].map(b => b < 0 ? "ground" : content.bodies[b].name).join(" in ");
-    const size = `${between}, clearance ${this.unit(play.clearance)}${play.radius || play.kind === "gear" ? "" : ", radius not given"}`;
+    const between = [play.inner, play.outer].map(b => b < 0 ? "ground" : content.bodies[b].name).join(play.shape === "floor" ? " on " : " in ");
+    const size = `${between}, ${play.shape === "floor" ? "gap up to" : "clearance"} ${this.unit(play.clearance)}${play.radius || play.unit === "rad" || play.shape === "floor" ? "" : ", radius not given"}`;
     const head = make("header", {}, make("div", { class: "head" }, make("h3", { text: play.name }), this.mode), make("div", { class: "size", text: size }));
     this.node = make("article", { class: "joint card", "aria-label": `Joint ${play.name}, magnified` }, head, this.canvas, list);
     parent.append(this.node);
     this.sheet = new Sheet(this.canvas);
     this.drawn = {};
-    const what = { revolute: "journal in its bearing", prismatic: "inner part in its guide or bore", slot: "pin between its walls", gear: "tooth between its flanks" };
-    this.canvas.setAttribute("aria-label", `${play.name}: ${what[play.kind]}`);
+    this.canvas.setAttribute("aria-label", `${play.name}: ${play.words}`);
   }
 
   resize(tallest) {
@@ -57,6 +56,7 @@ class JointCard {
     pen.save();
     pen.translate(...this.drawn.centre);
     if (this.round) this.bearing(pen, now, factor, t, options);
+    else if (play.shape === "floor") this.floor(pen, now);
     else this.channel(pen, now, factor);
     pen.restore();
     this.say(now, factor);
@@ -151,7 +151,7 @@ class JointCard {
   // A bar in a bore, a block in a guide, a pin in a slot, a tooth between flanks: lying, in the outer part's frame.
   channel(pen, now, k) {
     const { play, half, scale, sheet } = this, wide = sheet.width / 2, out = bodyColour(play.outer), into = bodyColour(play.inner);
-    const long = 0.62 * wide, end = play.kind === "prismatic" && play.longInner ? long : wide + 4, wall = 0.5 * half;
+    const long = 0.62 * wide, end = play.longInner ? long : wide + 4, wall = 0.5 * half;
     for (const up of [-1, 1]) {
       const [y, high] = up > 0 ? [-half - wall, wall] : [half, wall];
       pen.fillStyle = faded(out, 0.28);
@@ -165,7 +165,7 @@ class JointCard {
     pen.strokeStyle = into;
     pen.lineWidth = 1.6;
     let corners;
-    if (play.kind === "prismatic") { // gaps: front upper, front lower, rear upper, rear lower
+    if (play.shape === "block") { // gaps: front upper, front lower, rear upper, rear lower
       corners = [[long, -(half - gap(0))], [long, half - gap(1)], [-long, -(half - gap(2))], [-long, half - gap(3)]];
       const reach = play.longInner ? wide + 6 : long, at = (a, b, x) => b[1] + (x + long) / (2 * long) * (a[1] - b[1]);
       trace(pen, [
@@ -177,7 +177,7 @@ class JointCard {
     } else {
       const y = (gap(0) - gap(1)) / 2, radius = half - (gap(0) + gap(1)) / 2;
       corners = [[0, y - radius], [0, y + radius]];
-      if (play.kind === "slot") disc(pen, 0, y, radius);
+      if (play.shape === "pin") disc(pen, 0, y, radius);
       else trace(pen, [[-0.5 * radius, y - radius], [0.5 * radius, y - radius], [1.1 * radius, y + radius], [-1.1 * radius, y + radius]]);
       pen.closePath();
       this.drawn.at = [cx, cy + y];
@@ -208,6 +208,29 @@ class JointCard {
     });
   }
 
+  // Something over a floor: the nearest gap, from 0 to the largest that the run has.
+  floor(pen, now) {
+    const { play, half, sheet } = this, wide = sheet.width / 2, ground = bodyColour(play.outer), body = bodyColour(play.inner);
+    const gap = Math.min(...now.gaps), lift = 0.8 * half * Math.max(-0.1, gap / play.clearance), radius = 0.8 * half, y = half - lift - radius;
+    pen.fillStyle = faded(ground, 0.28);
+    pen.fillRect(-wide, half, 2 * wide, half);
+    trace(pen, [[-wide, half], [wide, half]]);
+    pen.strokeStyle = ground;
+    pen.lineWidth = 1.6;
+    pen.stroke();
+    disc(pen, 0, y, radius);
+    pen.fillStyle = faded(body, 0.34);
+    pen.fill();
+    pen.strokeStyle = body;
+    pen.stroke();
+    trace(pen, [[0, y], [radius * Math.cos(now.tilt), y - radius * Math.sin(now.tilt)]]);
+    pen.stroke();
+    const [cx, cy] = this.drawn.centre;
+    Object.assign(this.drawn, { at: [cx, cy + y], corners: [[cx, cy + y + radius]], lit: [now.modes.some(mode => mode > 0)] });
+    const closed = now.modes.filter(mode => mode > 0);
+    if (closed.length) this.push(pen, [0, half], now.load, Math.min(...closed));
+  }
+
   say(now, factor) {
     const { play, sheet } = this, { pen } = sheet, closed = now.modes.filter(mode => mode > 0);
     pen.font = `12px ${FONT}`;
@@ -215,12 +238,12 @@ class JointCard {
     pen.textBaseline = "top";
     pen.fillStyle = palette.soft;
     const small = sheet.width < 230, times = `× ${shown(factor, 3)}`;
-    pen.fillText(factor < 1.005 ? (small ? "× 1" : "true scale") : small ? times : `play ${times}`, 2, 2);
+    if (play.shape !== "floor") pen.fillText(factor < 1.005 ? (small ? "× 1" : "true scale") : small ? times : `play ${times}`, 2, 2);
     const gap = Math.min(...now.gaps);
     this.gap.textContent = Math.abs(gap) > 1e-6 * play.clearance ? this.unit(gap) : "0";
     this.force.textContent = play.loadX ? `${shown(Math.hypot(...now.load), 4)} N` : "–";
     const mode = closed.length ? Math.min(...closed) : 0;
-    const words = content.modes[mode] + (play.kind === "prismatic" && closed.length ? `, ${corners(now.modes)}` : "");
+    const words = content.modes[mode] + (play.shape === "block" && closed.length ? `, ${corners(now.modes)}` : "");
     const chip = make("span", { class: "chip", "aria-hidden": "true" });
     chip.style.background = palette.modes[mode];
     this.mode.replaceChildren(chip, words);

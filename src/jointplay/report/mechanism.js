@@ -15,8 +15,8 @@ class MechanismView {
       const found = this.ends.flatMap(joint => joint.ends).filter(end => end.body === b).map(end => end.at);
       return hull([...found, ...Object.values(body.points)], 1e-9 * this.extent ** 2);
     });
-    this.sliding = new Set(this.ends.filter(joint => joint.kind === "prismatic").map(joint => joint.ends[1].body));
-    this.moving = this.ends.filter(joint => joint.kind !== "weld" && joint.ends.some(end => end.body >= 0));
+    this.sliding = new Set(this.ends.filter(joint => joint.block).map(joint => joint.ends[1].body));
+    this.moving = this.ends.filter(joint => joint.path && joint.ends.some(end => end.body >= 0));
   }
 
   // beside: the height that what stands beside it leaves to fill, 0 if nothing does.
@@ -44,11 +44,12 @@ class MechanismView {
     this.sheet.clear();
     this.grid(pen);
     if (options.paths) this.drawPaths(pen);
-    for (const joint of this.ends) if (joint.axis) this.guide(pen, joint, spot);
+    for (const joint of this.ends) if (joint.guide) this.guide(pen, joint, spot);
     for (const spring of content.springs) this.spring(pen, spring.ends.map(end => this.place(end, motion, spot)));
-    for (const joint of this.ends) if (joint.kind === "rod") this.rod(pen, joint, spot);
+    for (const joint of this.ends) if (joint.link) this.rod(pen, joint, spot);
     content.bodies.forEach((body, b) => this.body(pen, b, spot));
-    for (const joint of this.ends) if (joint.kind === "prismatic") this.slider(pen, joint, spot);
+    for (const joint of this.ends) if (joint.block) this.slider(pen, joint, spot);
+    for (const joint of this.ends) if (joint.wheel) this.wheel(pen, joint, spot);
     if (twin && options.ghost) this.ghost(pen, twin.spot(t));
     this.drawn = { time: t, points: {}, bodies: {} };
     for (const joint of this.ends) this.joint(pen, joint, spot);
@@ -159,8 +160,8 @@ class MechanismView {
 
   guide(pen, joint, spot) {
     const [first] = joint.ends, body = first.body, colour = body < 0 ? palette.soft : bodyColour(body);
-    const half = joint.kind === "slot" ? 0.8 * this.link : Math.max(0.5 * joint.length * this.scale, 1.5 * this.link);
-    const [low, high] = joint.range, more = (half + (joint.kind === "slot" ? 0 : this.link)) / this.scale;
+    const groove = joint.guide === "groove", half = groove ? 0.8 * this.link : Math.max(0.5 * joint.length * this.scale, 1.5 * this.link);
+    const [low, high] = joint.range, more = (half + (groove ? 0 : this.link)) / this.scale;
     const [ax, ay] = joint.axis, [px, py] = first.at;
     const from = this.onto(motion.point(body, [px + (low - more) * ax, py + (low - more) * ay], spot));
     const to = this.onto(motion.point(body, [px + (high + more) * ax, py + (high + more) * ay], spot));
@@ -168,7 +169,7 @@ class MechanismView {
     pen.save();
     pen.strokeStyle = colour;
     pen.lineWidth = 1.5;
-    if (joint.kind === "slot") {
+    if (groove) {
       pen.lineCap = "round";
       pen.lineWidth = 1.7 * this.link;
       trace(pen, [from, to]);
@@ -177,7 +178,7 @@ class MechanismView {
       pen.lineWidth = 1.7 * this.link - 3;
       pen.stroke();
     } else if (body < 0) {
-      const off = 1.25 * this.link + 2, [nx, ny] = uy * ux <= 0 && ux > 0 ? [-uy, ux] : [-uy, ux];
+      const off = joint.guide === "line" ? 0 : 1.25 * this.link + 2, [nx, ny] = uy * ux <= 0 && ux > 0 ? [-uy, ux] : [-uy, ux];
       const a = [from[0] + nx * off, from[1] + ny * off], b = [to[0] + nx * off, to[1] + ny * off];
       trace(pen, [a, b]);
       pen.stroke();
@@ -198,6 +199,20 @@ class MechanismView {
     pen.stroke();
   }
 
+  // A circle about the second point, with a spoke that turns with its body.
+  wheel(pen, joint, spot) {
+    const end = joint.ends[1], at = this.place(end, motion, spot), radius = joint.wheel * this.scale, colour = bodyColour(end.body);
+    const { angle } = motion.pose(end.body, spot);
+    disc(pen, ...at, radius);
+    pen.fillStyle = faded(colour, 0.18);
+    pen.fill();
+    pen.strokeStyle = colour;
+    pen.lineWidth = 1.6;
+    pen.stroke();
+    trace(pen, [at, [at[0] + radius * Math.cos(angle), at[1] - radius * Math.sin(angle)]]);
+    pen.stroke();
+  }
+
   spring(pen, [a, b]) {
     const size = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, ux = (b[0] - a[0]) / size, uy = (b[1] - a[1]) / size, wide = 0.55 * this.link;
     const points = [a];
@@ -214,11 +229,11 @@ class MechanismView {
   joint(pen, joint, spot) {
     const [first, second] = joint.ends, at = this.place(second, motion, spot);
     this.drawn.points[joint.name] = at;
-    if (joint.kind === "weld" || joint.kind === "prismatic") return;
+    if (!joint.pins.length) return;
     const grounded = joint.ends.some(end => end.body < 0);
     const radius = 0.44 * this.link, loose = plays.some(play => play.name === joint.name);
-    if (grounded && joint.kind === "revolute") this.support(pen, this.place(first.body < 0 ? first : second, motion, spot));
-    for (const end of joint.kind === "rod" ? [at, this.place(first, motion, spot)] : [at]) {
+    if (grounded && joint.support) this.support(pen, this.place(first.body < 0 ? first : second, motion, spot));
+    for (const end of joint.pins.map(pin => this.place(joint.ends[pin], motion, spot))) {
       disc(pen, ...end, loose ? radius + 1 : radius);
       pen.fillStyle = palette.card;
       pen.fill();
@@ -267,7 +282,7 @@ class MechanismView {
   }
 
   names(pen, spot) {
-    const taken = [], inked = this.segments(spot), blocks = this.ends.filter(joint => joint.kind === "prismatic").map(joint => this.block(joint, spot));
+    const taken = [], inked = this.segments(spot), blocks = this.ends.filter(joint => joint.block).map(joint => this.block(joint, spot));
     const put = (text, at, colour, weight) => {
       pen.font = `${weight} 12px ${FONT}`;
       const onBlock = blocks.some(block => Math.hypot(block.at[0] - at[0], block.at[1] - at[1]) < block.half);

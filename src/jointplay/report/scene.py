@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.forces import Spring
-from ..model.joints import Gear, Prismatic, Slot
-from ..model.mechanism import Mechanism, owner
+from ..elements.pose import owner
+from ..model.mechanism import Mechanism
 from ..plots.contacts import touching
 from ..plots.places import Places, Play
 from .blob import Blob
@@ -38,29 +38,27 @@ def bodies(mechanism: Mechanism | None, names: list[str]) -> list[Json]:
 
 
 def joints(places: Places, names: list[str]) -> list[Json]:
-    """Every joint with its two points; of those along an axis, how far the second point goes."""
+    """Every joint with its two points and what is drawn there; along an axis, how far the second point goes."""
     made = []
     for name, joint in places.mechanism.joints.items():
-        if isinstance(joint, Gear):  # joins bodies, not points
-            made.append({"name": name, "kind": "gear"})
-            continue
-        first, second = joint.between
-        item: Json = {"name": name, "kind": joint.kind}
-        item["ends"] = [_end(places, reference, names) for reference in (first, second)]
-        if isinstance(joint, Prismatic | Slot):
-            local = complex(*joint.axis) / abs(complex(*joint.axis))
-            way = (places.point(second) - places.point(first)) * (places.turns[owner(first)] * local).conj()
-            item |= {"axis": [local.real, local.imag], "range": [float(way.real.min()), float(way.real.max())]}
-            item["length"] = getattr(joint, "length", None) or 0.0
-            item["angle"] = getattr(joint, "angle", 0.0)
+        item: Json = {"name": name}
+        if joint.points:
+            first, second = joint.points
+            drawn = joint.drawing()
+            item |= {"ends": [_end(places, reference, names) for reference in (first, second)], **asdict(drawn)}
+            if drawn.guide or drawn.block:
+                along = complex(*joint.axis)  # type: ignore[attr-defined]
+                local = along / abs(along)
+                way = (places.point(second) - places.point(first)) * (places.turns[owner(first)] * local).conj()
+                item |= {"axis": [local.real, local.imag], "range": [float(way.real.min()), float(way.real.max())]}
         made.append(item)
     return made
 
 
 def springs(places: Places, names: list[str]) -> list[Json]:
     """Springs between points."""
-    found = [force for force in places.mechanism.forces.values() if isinstance(force, Spring)]
-    return [{"ends": [_end(places, reference, names) for reference in spring.between]} for spring in found]
+    found = [coil for coil in (force.coil() for force in places.mechanism.forces.values()) if coil]
+    return [{"ends": [_end(places, reference, names) for reference in coil]} for coil in found]
 
 
 def _end(places: Places, reference: str, names: list[str]) -> Json:
@@ -85,7 +83,9 @@ def play(run: xarray.Dataset, item: Play, blob: Blob, at: np.ndarray, names: lis
     labels = list(item.gaps)
     found: Json = {
         "name": item.name,
-        "kind": item.kind,
+        "shape": item.shape,
+        "unit": item.unit,
+        "words": item.words,
         "clearance": item.clearance,
         "radius": item.radius,
         "length": item.length,

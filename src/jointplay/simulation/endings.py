@@ -11,7 +11,6 @@ import numpy as np
 from .. import statics
 from ..laws.materials import STEPS, impact
 from ..model.clearances import Compliant, Following
-from ..model.joints import play
 from ..model.mechanism import owner
 from ..physics.compliance import DEEPEST, SLOWEST
 from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
@@ -139,7 +138,8 @@ def too_long(simulation: Simulation, lane: int, contact: int) -> Outcome:
     joint = system.mechanism.loose(Compliant)[owner(label)]
     text = (
         f"contact {label!r} is {depth:.4g} deep (m; rad in a gear) at the end of its first step, t = {time:.6g} s: "
-        f"more than {100 * DEEPEST:g} % of the clearance of {play(joint):g}. "
+        f"more than {100 * DEEPEST:g} % of the {'clearance' if joint.opened_by else joint.measured_by} of "
+        f"{getattr(joint, joint.measured_by):g}. "
         f"The step of {h:.3g} s is too long; {remedy}"
     )
     return Outcome(Ending.STEP_TOO_LONG, text, time, label, remedy)
@@ -155,12 +155,12 @@ def shorter(simulation: Simulation, lane: int, contact: int) -> tuple[str, str]:
     here = system.evaluate(q, v, t)
     closed = run[f"{label}.mode"][lane] > 0.5
     approach = float(run[f"{label}.approach"][lane]) if closed else max(-float(here.openings[contact]), SLOWEST)
-    steps = [0.5 * DEEPEST * play(joint) / approach]
+    steps = [0.5 * DEEPEST * getattr(joint, joint.measured_by) / approach]
     normal = np.array([system.evaluate(q, rates, t).openings[contact] for rates in np.eye(len(q))])
     weight = np.linalg.solve(here.M, np.column_stack([normal, here.B.T]))
     part = np.linalg.lstsq(here.B @ weight[:, 1:], here.B @ weight[:, 0], rcond=None)[0]
     softness = float(normal @ (weight[:, 0] - weight[:, 1:] @ part))  # 1/kg: of the mechanism at the contact
-    chosen = joint.contact.normal  # type: ignore[union-attr]
+    chosen = joint.contact.normal
     sizes = {name: float(getattr(joint, name)) for name in chosen.law.geometry}
     if softness > 0:
         with contextlib.suppress(ValueError):  # overdamped: no such impact ends

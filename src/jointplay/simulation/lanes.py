@@ -77,7 +77,8 @@ def prepared(
             text = "the forces are not finite; a spring with a free length has no direction where its ends meet"
             raise ModelError(Problem(("start",), text))
         following = mechanism.loose(Following)
-        pushes = {joint: -float(multipliers[system.rows.index(f"{joint}.distance")]) for joint in following}
+        rows = {name: system.rows.index(f"{name}.{joint.pushing}") for name, joint in following.items()}
+        pushes = {name: -float(multipliers[row]) for name, row in rows.items()}
     lane = Lane(system, q, v, here, freedom, pilot, notes, pushes)
     lane.refused = early(lane.system, lane.freedom, lane.pushes)
     return lane
@@ -121,7 +122,7 @@ def opened(system: System, q: np.ndarray, v: np.ndarray, here: Equations, h: flo
             "or re-close it from the first of them with reclose=True (command line: --reclose)"
         )
         raise ModelError(Problem(("start",), text))
-    plays = [x for a, x in system.mechanism.addresses().items() if a.endswith((".clearance", ".play")) and x > 0]
+    plays = [joint.looseness for joint in system.mechanism.joints.values() if joint.looseness > 0]
     pull = np.abs(np.linalg.solve(here.M, here.F)).reshape(-1, 3)[:, :2].max(initial=0.0)  # of mass centres (m/s^2)
     moved = system.evaluate(q + 1e-7 * v).places - here.places  # a journal in the middle has no gap rate
     speed = max(np.abs(here.openings).max(initial=0.0), 1e7 * np.hypot(*moved.reshape(-1, 2).T).max(initial=0.0))

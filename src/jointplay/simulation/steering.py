@@ -17,7 +17,7 @@ from ..physics.failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE,
 from ..run import Run
 from ..system import System
 
-UNITS = {"angle": ("rad", "N*m")}  # of coordinates and of what acts along them; all others are m and N
+UNITS = {True: ("rad", "N*m"), False: ("m", "N")}  # of coordinates that turn or go, and of what acts along them
 ROOM = 1023  # steps of a delay that every program has room for
 WHOLE = 1e-6  # of a step: how well a period must fit to steps
 
@@ -156,7 +156,7 @@ class Pilot:
         axes, acts = self.control.coordinates, self.control.actuators
 
         def units(parts: Mapping[str, Any], which: int) -> str:
-            return " or ".join(dict.fromkeys(UNITS.get(p.kind, ("m", "N"))[which] for p in parts.values()))
+            return " or ".join(dict.fromkeys(UNITS[p.turns][which] for p in parts.values()))
 
         def over_time(names: list[str], end: str) -> np.ndarray:
             return np.column_stack([columns[f"control.{name}.{end}"] for name in names])
@@ -164,7 +164,7 @@ class Pilot:
         found: dict[str, Any] = {"actuator": ("actuator", list(acts))}
         for dimension, parts, which in (("actuator", acts, 1), ("channel", axes, 0)):
             if parts:
-                each = [UNITS.get(part.kind, ("m", "N"))[which] for part in parts.values()]
+                each = [UNITS[part.turns][which] for part in parts.values()]
                 found[f"{dimension}_unit"] = (dimension, each)
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)

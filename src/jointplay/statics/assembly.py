@@ -89,8 +89,7 @@ def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
 def rate_rows(system: System) -> np.ndarray:
     """Which rows prescribe a rate only, and leave the position to the start."""
     drives = system.mechanism.drives
-    kinds = [drives[owner(row)].kind if owner(row) in drives else "" for row in system.rows]
-    return np.array([kind == "rate" for kind in kinds], bool)
+    return np.array([owner(row) in drives and drives[owner(row)].at_rate for row in system.rows], bool)
 
 
 def guess(
@@ -128,9 +127,9 @@ def guess(
             found = False
             for name, joint in mechanism.joints.items():
                 lean = (plays or {}).get(name, down)
-                clearance = following[name].clearance if name in following else 0.0  # rigid play starts in the middle
+                clearance = following[name].looseness if name in following else 0.0  # rigid play starts in the middle
                 play = clearance * np.array([np.cos(lean), np.sin(lean)])
-                pairs = (joint.between, joint.between[::-1]) if joint.kind != "gear" else ()
+                pairs = (joint.between, joint.between[::-1]) if joint.points else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):
                     at = place(known)
                     if at is not None and owner(other) not in ("ground", *places):

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..elements import Following
 from ..model.checks import implausible
-from ..model.clearances import Compliant, Following, Rigid
-from ..model.joints import Openable, Prismatic, Revolute, Slot, play
 from ..model.mechanism import Mechanism, owner
 from ..model.parts import ModelError
 from ..physics.dynamics import Equations
@@ -94,7 +93,6 @@ def check(model: Mechanism | System) -> Check:
         *_position(system, q, found),
         *_driven(mechanism, around),
         *_inertias(mechanism),
-        *_axes(mechanism),
         *doubts(system, q, v),
         *_steered(system, q, found),
         *implausible(mechanism),
@@ -194,11 +192,8 @@ def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
 def _smooth(mechanism: Mechanism) -> Iterator[str]:
     """Friction that cannot act, as the joint has no play."""
     for name, joint in mechanism.joints.items():
-        contact = getattr(joint, "contact", None)
-        rough = isinstance(contact, Rigid) and (contact.friction or contact.static_friction)
-        rough = rough or (isinstance(contact, Compliant) and contact.friction is not None)
-        if rough and isinstance(joint, Openable) and play(joint) == 0:
-            ideal = ", or pin_friction for an ideal joint" if isinstance(joint, Revolute) else ""
+        if joint.roughness and not joint.loose:
+            ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
             yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
 
 
@@ -220,8 +215,7 @@ def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
 
 
 def _inertias(mechanism: Mechanism) -> Iterator[str]:
-    sliding = [joint for joint in mechanism.joints.values() if isinstance(joint, Prismatic) and joint.length]
-    bores = {owner(joint.between[1]): joint.length or 0.0 for joint in sliding}
+    bores = {owner(joint.between[1]): joint.sleeve() for joint in mechanism.joints.values() if joint.sleeve()}
     for name, body in mechanism.bodies.items():
         points = np.array([*body.all_points().values()])
         reach = max(math.dist(a, b) for a in points for b in points)
@@ -248,32 +242,15 @@ def _inertias(mechanism: Mechanism) -> Iterator[str]:
             )
 
 
-def _axes(mechanism: Mechanism) -> Iterator[str]:
-    for name, joint in mechanism.joints.items():
-        if not isinstance(joint, Prismatic | Slot):
-            continue
-        x, y = joint.axis
-        tilt = math.degrees(min(abs(math.atan2(a, b)) for a, b in ((x, abs(y)), (y, abs(x)))))
-        if 0 < tilt < 1:
-            yield f"{name}.axis = [{x:g}, {y:g}] is {tilt:.2g} degrees off a coordinate axis: meant so?"
-        first = owner(joint.between[0])
-        if isinstance(joint, Prismatic) and first != "ground" and owner(joint.between[1]) == "ground":
-            yield (
-                f"{name}: the axis turns with its first body {first!r}, though the second is the ground; "
-                f"write the ground first if the guide stands still"
-            )
-
-
 def _start(system: System, q: np.ndarray) -> Iterator[str]:
     mechanism = system.mechanism
-    driven: dict[tuple[str, str], str] = {(drive.of, drive.kind): name for name, drive in mechanism.drives.items()}
+    driven = {(drive.of, drive.prescribes): name for name, drive in mechanism.drives.items()}
     for key, given in mechanism.start.items():
         body, _, rest = key.partition(".")
         if key.endswith("rate"):
-            kinds = {"rate": ("angle", "rate"), "x.rate": ("x",), "y.rate": ("y",)}[rest]
-            for kind in kinds:
-                if (body, kind) in driven:
-                    yield f"start {key} is given, but drive {driven[body, kind]!r} prescribes it; leave it out"
+            moves = {"rate": "angle", "x.rate": "x", "y.rate": "y"}[rest]
+            if (body, moves) in driven:
+                yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
             continue
         at = float(q[system.coordinates.index(key if rest else f"{body}.angle")])
         if abs(at - given) > 0.02:

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..elements.pose import Here, Pose
 from ..errors import ComputationFailed
-from ..model.joints import Prismatic
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..model.motions import Constant, ConstantSpeed, Sine
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
@@ -37,10 +37,10 @@ def period(mechanism: Mechanism) -> float | None:
     for drive in mechanism.drives.values():
         motion = drive.motion
         if isinstance(motion, Constant):
-            rates.append(motion.value if drive.kind == "rate" else 0.0)
-        elif isinstance(motion, ConstantSpeed) and drive.kind == "angle":
+            rates.append(motion.value if drive.at_rate else 0.0)
+        elif isinstance(motion, ConstantSpeed) and drive.turns and not drive.at_rate:
             rates.append(motion.speed)
-        elif isinstance(motion, Sine) and (drive.kind != "rate" or not motion.offset):
+        elif isinstance(motion, Sine) and (not drive.at_rate or not motion.offset):
             rates.append(motion.frequency)
         else:
             return None
@@ -77,7 +77,7 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
     degree of freedom, or nothing moves."""
     given = as_system(model)
     mechanism = given.mechanism
-    if all(drive.kind != "rate" and isinstance(drive.motion, Constant) for drive in mechanism.drives.values()):
+    if all(not drive.at_rate and isinstance(drive.motion, Constant) for drive in mechanism.drives.values()):
         return None
     again = period(mechanism)
     reach = min(again or LONGEST, until or math.inf)
@@ -109,28 +109,24 @@ def refuse_drives(system: System, until: float) -> None:
 
 def off_the_bar(mechanism: Mechanism, found: Followed) -> Iterator[str]:
     """Bores that do not stay on their bars, one line for each."""
-    bodies = list(mechanism.bodies)
+    names = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
+    numbers = mechanism.addresses()
     for name, joint in mechanism.joints.items():
-        if not isinstance(joint, Prismatic) or joint.bearing != "second" or owner(joint.between[0]) not in bodies:
+        first, _, point = joint.between[0].partition(".")
+        if not found.states or first not in mechanism.bodies:
             continue
-        ends = [(owner(end), end.partition(".")[2]) for end in joint.between]
-        bar = mechanism.bodies[ends[0][0]]
-        if bar.length is None or joint.axis[1] or not found.states:
+        bar = mechanism.bodies[first]
+        begin = bar.all_points()[point][0] if point else 0.0
+        track = joint.track(bar.length, begin)
+        if track is None:
             continue
         places = []
         for state in found.states:
-            at = []
-            for body, point in ends:
-                if body == "ground":
-                    at.append(complex(*mechanism.ground.all_points()[point]))
-                    continue
-                x, y, angle = state.q[3 * bodies.index(body) : 3 * bodies.index(body) + 3]
-                at.append(complex(x, y) + complex(*mechanism.bodies[body].arm(point)) * np.exp(1j * angle))
-            turn = np.exp(-1j * state.q[3 * bodies.index(ends[0][0]) + 2])
-            places.append(((at[1] - at[0]) * turn).real + bar.all_points()[ends[0][1]][0])
-        half, low, high = 0.5 * (joint.length or 0.0), min(places), max(places)
-        if low < half or high > bar.length - half:
+            pose = Pose(mechanism, lambda a: numbers.get(a, 0.0), dict(zip(names, state.q.tolist(), strict=True)), 0.0)
+            places.append(float(joint.coordinate(Here(pose, name, joint))))
+        if min(places) < track[0] or max(places) > track[1]:
             yield (
-                f"joint {name!r}: the drives move the middle of the bore along {ends[0][0]!r} from {low:.4g} to "
-                f"{high:.4g} m; with a length of {2 * half:g} m it leaves the bar of {bar.length:g} m"
+                f"joint {name!r}: the drives move the middle of the bore along {first!r} from "
+                f"{min(places) + begin:.4g} to {max(places) + begin:.4g} m; with a length of {joint.sleeve():g} m it "
+                f"leaves the bar of {bar.length:g} m"
             )

@@ -10,19 +10,17 @@ from typing import Literal
 
 import numpy as np
 
+from ..elements import Following
+from ..elements.pose import Here, Pose, owner
 from ..model.clearances import Compliant, Rigid
-from ..model.forces import Force, Motor, Spring, Torque, Torsion
-from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
-from ..physics.kinematics import Pose
 from ..system import System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, guess, rate_rows, sizes
 
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
 NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
-ROUND = 1e-5  # times BALANCED, what rounding leaves of a spring's length or angle
 BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
 
 
@@ -75,8 +73,8 @@ class _Search:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
         mechanism = system.mechanism
-        joints = mechanism.joints.items()
-        self.loose = {n: j for n, j in joints if isinstance(j, Revolute) and f"{n}.distance" in system.rows}
+        loose = mechanism.loose(Following)
+        self.loose = {n: j for n, j in loose.items() if f"{n}.{j.pushing}" in system.rows}
         self.first = assemble(system, t=t)
         self.degrees = freedom(system, self.first, t).degrees
         rates = rate_rows(system)
@@ -88,8 +86,7 @@ class _Search:
         """How far apart rests may lie (m): the size of the mechanism, of its springs, or of what they give way."""
         mechanism, size = self.system.mechanism, float(self.scale[0])
         weight = math.hypot(*mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values())
-        springs = [load for load in mechanism.forces.values() if isinstance(load, Spring) and load.stiffness > 0]
-        give = max((max(load.free_length, weight / load.stiffness) for load in springs), default=0.0)
+        give = max((load.reach(weight) for load in mechanism.forces.values()), default=0.0)
         return max(size, min(give, 1e3 * size))
 
     def starts(self, count: int) -> Iterator[np.ndarray]:
@@ -98,14 +95,14 @@ class _Search:
         bodies, random = list(self.system.mechanism.bodies), np.random.default_rng(0)
         yield self.first
         if self.loose:
-            tight = System(self.system.mechanism.with_({f"{name}.clearance": 0.0 for name in self.loose}))
+            tight = System(self.system.mechanism.with_({f"{n}.{j.opened_by}": 0.0 for n, j in self.loose.items()}))
             for e in equilibria(tight, count // 2, self.t):
                 rows, B = tight.rows, tight.evaluate(e.q, t=self.t).B
                 for ways in itertools.product((-1, 1), repeat=len(self.loose)):
                     lean = np.zeros(len(rows))
                     for (name, joint), way in zip(self.loose.items(), ways, strict=True):
-                        both = [rows.index(f"{name}.{axis}") for axis in "xy"]
-                        lean[both] = way * joint.clearance * e.multipliers[both]
+                        both = [i for i, row in enumerate(rows) if owner(row) == name]
+                        lean[both] = way * joint.looseness * e.multipliers[both]
                         lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
@@ -119,7 +116,7 @@ class _Search:
     def leans(self, q: np.ndarray) -> np.ndarray:
         """Where the loose joints lean: the way from first to second point over the clearance."""
         pose = self.pose(q)
-        ways = [(pose.between(joint.between), joint.clearance) for joint in self.loose.values()]
+        ways = [(pose.between(joint.between), joint.looseness) for joint in self.loose.values()]
         return np.array([x / c for d, c in ways for x in (d.x, d.y)])
 
     def pose(self, q: np.ndarray) -> Pose:
@@ -129,19 +126,9 @@ class _Search:
 
     def loads(self, q: np.ndarray) -> float:
         """The size of the single loads, which may cancel where they act together (their work along coordinates)."""
-        mechanism, pose, t, length = self.system.mechanism, self.pose(q), self.t, float(self.scale[0])
+        mechanism, pose, length = self.system.mechanism, self.pose(q), float(self.scale[0])
         found = [math.hypot(*mechanism.gravity) * body.mass * length for body in mechanism.bodies.values()]
-        for load in mechanism.forces.values():
-            if isinstance(load, Force):
-                found.append(math.hypot(load.x(t), load.y(t)) * length)
-            elif isinstance(load, Torque | Motor):
-                found.append(abs(load.torque(t)))
-            elif isinstance(load, Spring):
-                d = pose.between(load.between)
-                stretch = abs(math.hypot(d.x, d.y) - load.free_length)
-                found.append(load.stiffness * (stretch + ROUND * length) * length)
-            elif isinstance(load, Torsion):
-                found.append(load.stiffness * (abs(pose.turn_between(load.between) - load.free_angle) + ROUND))
+        found += [load.magnitude(Here(pose, name, load), length) for name, load in mechanism.forces.items()]
         return max(found, default=0.0)
 
     def forces(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -235,7 +222,7 @@ class _Search:
             stability = "unstable"
         elif (eigenvalues <= NEUTRAL * size).any():
             stability = "neutral"
-        pulls = {name: lam[self.system.rows.index(f"{name}.distance")] for name in self.loose}
+        pulls = {name: lam[self.system.rows.index(f"{name}.{joint.pushing}")] for name, joint in self.loose.items()}
         tension = tuple(name for name, x in pulls.items() if x > BALANCED * loads)
         text: str = stability if len(K) else "held by drives and joints, nothing is free to move"
         gaps = dict(zip(self.system.contacts, self.system.evaluate(q, t=self.t).gaps.tolist(), strict=True))
@@ -250,7 +237,7 @@ class _Search:
         """What is said of a position beyond a stop."""
         name, _, side = label.split(".")
         joint = self.system.mechanism.joints[name]
-        unit = "rad" if isinstance(joint, Revolute) else "m"
+        unit = "m" if joint.moves == "position" else "rad"
         return f"joint {name} is {excess:.3g} {unit} beyond its {side} stop of {getattr(joint, side):.6g} {unit}"
 
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:

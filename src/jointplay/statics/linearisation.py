@@ -11,8 +11,6 @@ import numpy as np
 
 from ..engine.program import trace
 from ..model.control import Along, axis_of, use
-from ..model.forces import RateDrive
-from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..physics.linear import linear
@@ -144,7 +142,7 @@ def linearise(
 
 def label(axis: Along) -> str:
     """The name of a coordinate: that of a body or joint if it is an angle."""
-    return axis.of if axis.kind == "angle" else f"{axis.of}.{axis.kind}"
+    return axis.of if axis.turns else f"{axis.of}.{axis.kind}"
 
 
 def listed(given: Any) -> list[Any]:
@@ -155,9 +153,9 @@ def listed(given: Any) -> list[Any]:
 def refuse_rough(mechanism: Mechanism) -> None:
     """Refuse what has no linear system."""
     for name, drive in mechanism.drives.items():
-        if isinstance(drive, RateDrive):
+        if drive.at_rate:
             raise ModelError(Problem(("drives", name), "a rate drive has no position to hold; drive the angle instead"))
     for name, joint in mechanism.joints.items():
-        if isinstance(joint, Revolute) and joint.pin_friction:
+        if joint.pin_law():
             text = "linear systems know no friction of pins; leave it out"
             raise ModelError(Problem(("joints", name, "pin_friction"), text))

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..engine.program import trace
 from ..model.control import Along
-from ..model.forces import RateDrive
 from ..model.parts import ModelError, Problem
 from ..physics.control import Loop, tour
 from ..physics.dynamics import Equations
@@ -28,7 +27,7 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
     if control is None:
         return []
     modelled = Loop(Equations(mechanism, lambda address: 0)).model is not None
-    driven = [name for name, drive in mechanism.drives.items() if isinstance(drive, RateDrive)]
+    driven = [name for name, drive in mechanism.drives.items() if drive.at_rate]
     if modelled and driven:
         text = "the controller's model cannot follow a rate drive; drive the angle instead"
         raise ModelError(Problem(("drives", driven[0]), text))

@@ -259,9 +259,9 @@ class Scheme:
         A journal that slides along its bearing approaches it in every step by the curve it runs through; what rebounds
         no faster than that would keep up does not count.  This limit vanishes with the step.
         """
-        if c.tangential is None:
+        if c.tangential is None or c.play is None:
             return (approach < 0) & (before == OPEN)
-        bent = self.h / self.equations.numbers(f"{c.joint}.clearance")
+        bent = self.h / c.play
         struck = (approach < 0) & ((before == OPEN) | (-approach * bent > ACROSS))
         if c.place is None:
             return struck

@@ -1,0 +1,1 @@
+"""What models are written in: frozen values with units, motions, fits, and laws with their numbers."""

@@ -1,0 +1,345 @@
+"""Functions of time: what drives prescribe and forces apply.  Written once, for plain numbers and engine values.
+
+A motion has no unit of its own; it takes that of what it moves.  `numbers()` lists its parameters; `evaluate`
+computes it from parameters that may be run-time values, so that derivatives come from the engine.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from .part import InUse, ModelError, OneOf, Part, Path, Problem, Quantity, Several, refuse
+from .units import ANGLE, RATE, TIME, shorten
+
+if TYPE_CHECKING:
+    from ..numerics.tables import Table as NumericTable
+
+Value = Annotated[float, InUse()]
+Time = Annotated[float, Quantity(TIME)]
+
+
+class _Motion(Part):
+    """A function of time."""
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
+        raise NotImplementedError
+
+    def tables(self) -> dict[str, NumericTable]:
+        """The tables that a trace must bind, by their address within the motion."""
+        return {}
+
+    def parameters(self) -> dict[str, Any]:
+        """What `evaluate` needs, as plain numbers and functions of plain numbers."""
+        return {address: value for address, _, value in self.numbers()}
+
+    def __call__(self, t: Any) -> Any:
+        """Its value at time t (s), a number or an engine value."""
+        return self.evaluate(t, self.parameters())
+
+    def integral(self, a: float, b: float) -> float:
+        """Its integral from time a to time b (s): how far a rate turns."""
+        from scipy.integrate import quad  # type: ignore[import-untyped]
+
+        return float(quad(self, a, b, epsabs=1e-13, epsrel=1e-12)[0])
+
+
+class Constant(_Motion):
+    """Always the same value; in files a plain number will do."""
+
+    kind: Literal["constant"] = "constant"
+    value: Value
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """One number, addressed as the field that holds the motion (`motor.torque`)."""
+        yield "", ("value",), self.value
+
+    def plain(self, brief: bool = False) -> Any:
+        """The number itself if brief."""
+        return self.value if brief else super().plain()
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        return p[""]
+
+    def integral(self, a: float, b: float) -> float:
+        return self.value * (b - a)
+
+
+class ConstantSpeed(_Motion):
+    """start + speed t."""
+
+    kind: Literal["constant_speed"] = "constant_speed"
+    start: Value = 0.0
+    speed: Annotated[float, InUse(1)]
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        return p["start"] + p["speed"] * t
+
+    def integral(self, a: float, b: float) -> float:
+        return (self.start + self.speed * (a + b) / 2) * (b - a)
+
+
+class Sine(_Motion):
+    """offset + amplitude sin(frequency t + phase), the frequency in rad/s (a unit string may say Hz)."""
+
+    kind: Literal["sine"] = "sine"
+    amplitude: Value
+    frequency: Annotated[float, Quantity(RATE)]
+    phase: Annotated[float, Quantity(ANGLE)] = 0.0
+    offset: Value = 0.0
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        from ..numerics.functions import sin
+
+        return p["offset"] + p["amplitude"] * sin(p["frequency"] * t + p["phase"])
+
+    def integral(self, a: float, b: float) -> float:
+        half = self.frequency * (b - a) / 2
+        share = math.sin(half) / half if half else 1.0  # of the value in the middle; loses no digits at low frequencies
+        middle = math.sin(self.frequency * (a + b) / 2 + self.phase)
+        return (self.offset + self.amplitude * share * middle) * (b - a)
+
+
+class Polynomial(_Motion):
+    """c0 + c1 t + c2 t^2 + ... with the coefficients in this order."""
+
+    kind: Literal["polynomial"] = "polynomial"
+    coefficients: Annotated[tuple[float, ...], Several(InUse)]
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """The coefficients, `coefficients.0` first."""
+        for i, c in enumerate(self.coefficients):
+            yield f"coefficients.{i}", ("coefficients", i), c
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        result: Any = 0.0
+        for i in reversed(range(len(self.coefficients))):
+            result = result * t + p[f"coefficients.{i}"]
+        return result
+
+    def integral(self, a: float, b: float) -> float:
+        return sum(c * (b ** (i + 1) - a ** (i + 1)) / (i + 1) for i, c in enumerate(self.coefficients))
+
+
+class Cycloidal(_Motion):
+    """From start to end with speed and acceleration 0 at both, held before and after."""
+
+    kind: Literal["cycloidal"] = "cycloidal"
+    start: Value = 0.0
+    end: Value
+    begin: Time = 0.0
+    duration: Annotated[float, Quantity(TIME, above=0)]
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        from ..engine.values import where
+        from ..numerics.functions import sin
+
+        s = (t - p["begin"]) / p["duration"]
+        s = where(s < 0.0, 0.0, where(s > 1.0, 1.0, s))
+        return p["start"] + (p["end"] - p["start"]) * (s - sin(2 * math.pi * s) * (0.5 / math.pi))
+
+    def integral(self, a: float, b: float) -> float:
+        def risen(t: float) -> float:  # the integral of the rise from 0 to 1, over its duration
+            s = (t - self.begin) / self.duration
+            inside = min(max(s, 0.0), 1.0)
+            return inside**2 / 2 - (math.sin(math.pi * inside) / math.pi) ** 2 / 2 + max(s - 1.0, 0.0)
+
+        return self.start * (b - a) + (self.end - self.start) * self.duration * (risen(b) - risen(a))
+
+
+class Table(_Motion):
+    """A cubic spline through (times, values).
+
+    Beyond the ends it is `clamped` (constant, with slope 0 at the ends), `held` (constant) or `periodic`.
+    The entries are data, not parameters: they have no addresses.
+    """
+
+    kind: Literal["table"] = "table"
+    times: Annotated[tuple[float, ...], Several(Quantity(TIME), least=2)]
+    values: Annotated[tuple[float, ...], Several(InUse(), least=2)]
+    ends: Literal["clamped", "held", "periodic"] = "clamped"
+
+    @model_validator(mode="after")
+    def _fits(self) -> Table:
+        x, y = self.times, self.values
+        if len(x) != len(y):
+            refuse(f"needs one value for each time, got {len(x)} times and {len(y)} values", "values")
+        for i in range(1, len(x)):
+            if not x[i] > x[i - 1]:
+                refuse(f"must increase, got {x[i]!r} after {x[i - 1]!r}", "times", i)
+        if self.ends == "periodic" and y[0] != y[-1]:
+            refuse(f"periodic ends need equal first and last values, got {y[0]!r} and {y[-1]!r}", "values")
+        return self
+
+    @functools.cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
+
+        boundary = {"clamped": "clamped", "held": "not-a-knot", "periodic": "periodic"}[self.ends]
+        return CubicSpline(self.times, self.values, bc_type=boundary)
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """None: a table is data."""
+        return iter(())
+
+    def tables(self) -> dict[str, NumericTable]:
+        from ..numerics.tables import Table as Spline
+
+        return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
+
+    def _at(self, t: Any) -> Any:
+        from ..engine.values import is_value
+
+        if is_value(t):
+            raise ModelError("a table in a trace must be bound: give tables() to trace and its table to evaluate")
+        first, last = self.times[0], self.times[-1]
+        if self.ends == "periodic":
+            t = first + (t - first) % (last - first)
+        return float(self._spline(min(max(t, first), last)))
+
+    def integral(self, a: float, b: float) -> float:
+        spline, first, last = self._antiderivative, self.times[0], self.times[-1]
+
+        def total(t: float) -> float:  # from the first time on
+            if self.ends == "periodic":
+                turns, rest = divmod(t - first, last - first)
+                return float(turns * spline(last) + spline(first + rest))
+            beyond = self.values[0] * min(t - first, 0.0) + self.values[-1] * max(t - last, 0.0)
+            return float(spline(min(max(t, first), last)) + beyond)
+
+        return total(b) - total(a)
+
+    @functools.cached_property
+    def _antiderivative(self) -> Any:
+        return self._spline.antiderivative()
+
+    def parameters(self) -> dict[str, Any]:
+        return {"table": self._at}
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        return p["table"](t)
+
+
+def _callable(raw: Any) -> Any:
+    if not callable(raw):
+        refuse(f"must be a Python function of t, so a file cannot hold one: use a table; got {shorten(raw)}")
+    return raw
+
+
+class Function(_Motion):
+    """A Python function of t, written with the engine's words (sin, where, ...); it cannot go into a file."""
+
+    kind: Literal["function"] = "function"
+    function: Annotated[Callable[[Any], Any], BeforeValidator(_callable), WithJsonSchema({"not": {}})]
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        return self.function(t)
+
+
+class Sum(_Motion):
+    """The sum of several motions."""
+
+    kind: Literal["sum"] = "sum"
+    terms: Annotated[tuple[Motion, ...], Field(min_length=1)]
+
+    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+        """Those of the terms, `terms.0.amplitude` for example."""
+        for i, term in enumerate(self.terms):
+            for tail, path, x in term.numbers():
+                yield f"terms.{i}.{tail}".removesuffix("."), ("terms", i, *path), x
+
+    def tables(self) -> dict[str, NumericTable]:
+        return {f"terms.{i}.{tail}": x for i, term in enumerate(self.terms) for tail, x in term.tables().items()}
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            f"terms.{i}.{tail}".removesuffix("."): x
+            for i, term in enumerate(self.terms)
+            for tail, x in term.parameters().items()
+        }
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        result: Any = 0.0
+        for i, term in enumerate(self.terms):
+            head = f"terms.{i}"
+            own = {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
+            result = result + term.evaluate(t, own)
+        return result
+
+    def integral(self, a: float, b: float) -> float:
+        return sum(term.integral(a, b) for term in self.terms)
+
+
+Kinds = Constant | ConstantSpeed | Sine | Polynomial | Cycloidal | Table | Sum | Function
+Motion = Annotated[Kinds, OneOf("motion")]
+Sum.model_rebuild()
+
+
+class Unread(dict[str, Any]):
+    """A motion as a mapping, some of whose numbers are unit strings; the drive or force that takes it reads them."""
+
+    def __call__(self, t: Any) -> Any:
+        """Refused: its numbers are not known yet."""
+        text = "has unit strings, which are read by the drive or force that takes it; give plain numbers in SI units"
+        raise ModelError(Problem((self["kind"],), text))
+
+
+def _made(kind: Any, *unknown: Any, **fields: Any) -> Any:
+    """A motion of this kind, or an Unread one if there are unit strings (or unread terms) among these numbers."""
+    if any(isinstance(x, str | Unread) for x in unknown):
+        return Unread(kind=kind.model_fields["kind"].default, **fields)
+    return kind(**fields)
+
+
+def total(*terms: Kinds | float | str) -> Sum:
+    """The sum of motions and constants.
+
+    >>> total(polynomial(0.0, 1.0), 2.0)(3.0)
+    5.0
+    """
+    return _made(Sum, *terms, terms=terms)
+
+
+def constant(value: float | str) -> Constant:
+    """A motion that always has this value."""
+    return _made(Constant, value, value=value)
+
+
+def constant_speed(speed: float | str, start: float | str = 0.0) -> ConstantSpeed:
+    """start + speed t.  Like all motions it takes unit strings inside a drive or force, which know the dimension.
+
+    >>> constant_speed(2.0, start=1.0)(3.0)
+    7.0
+    """
+    return _made(ConstantSpeed, speed, start, start=start, speed=speed)
+
+
+def sine(amplitude: float | str, frequency: float | str, phase: float | str = 0.0, offset: float | str = 0.0) -> Sine:
+    """offset + amplitude sin(frequency t + phase), the frequency in rad/s (or a text such as "2 Hz")."""
+    fields: dict[str, Any] = dict(amplitude=amplitude, frequency=frequency, phase=phase, offset=offset)
+    return _made(Sine, amplitude, offset, **fields)
+
+
+def polynomial(*coefficients: float | str) -> Polynomial:
+    """c0 + c1 t + c2 t^2 + ...
+
+    >>> polynomial(1.0, 0.0, 2.0)(3.0)
+    19.0
+    """
+    return _made(Polynomial, *coefficients, coefficients=coefficients)
+
+
+def cycloidal(end: float | str, duration: float | str, start: float | str = 0.0, begin: float | str = 0.0) -> Cycloidal:
+    """From start to end within the duration (s), smooth to the second derivative."""
+    return _made(Cycloidal, start, end, start=start, end=end, begin=begin, duration=duration)
+
+
+def table(times: Any, values: Any, ends: Literal["clamped", "held", "periodic"] = "clamped") -> Table:
+    """A cubic spline through (times, values)."""
+    listed = values if isinstance(values, list | tuple) else ()
+    return _made(Table, *listed, times=times, values=values, ends=ends)
