@@ -1,0 +1,184 @@
+"""The runs of a batch: what a worker does, here, in a thread, in another process or on another machine."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..simulation import simulate
+from .metrics import Metric
+from .subject import Case, Function, Machine, Subject
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+MISSING, DONE, ENDED, RAISED = range(4)
+MEANINGS = "missing done ended_early raised"
+TWINS = 8  # ideal twins that a worker keeps
+
+
+class Interrupted(Exception):
+    """A batch that was asked to stop."""
+
+
+@dataclass
+class Rows:
+    """What came of some runs, in their order: how each ended, and its numbers."""
+
+    status: np.ndarray
+    reached: np.ndarray  # s
+    outcome: list[str]
+    values: dict[str, np.ndarray]  # metrics (run), and signals that are kept (run, time)
+
+    @classmethod
+    def empty(cls, count: int, names: Sequence[str], kept: Mapping[str, int]) -> Rows:
+        """Rows in which nothing is known."""
+        values = {name: np.full(count, np.nan) for name in names}
+        values |= {name: np.full((count, size), np.nan) for name, size in kept.items()}
+        return cls(np.zeros(count, np.int8), np.full(count, np.nan), [""] * count, values)
+
+    def put(self, i: int, status: int, reached: float, outcome: str, numbers: Mapping[str, Any]) -> None:
+        """Write down one run."""
+        self.status[i], self.reached[i], self.outcome[i] = status, reached, outcome
+        for name, x in numbers.items():
+            if name in self.values:
+                if np.ndim(x):
+                    self.values[name][i, : len(x)] = x
+                else:
+                    self.values[name][i] = x
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that is the same for all runs of a study; it travels to the workers."""
+
+    subject: Subject
+    metrics: tuple[Metric, ...] = ()
+    keep: tuple[Metric, ...] = ()
+    until: float = 0.0
+    every: float | None = None
+    settled: float = 0.0
+    reclose: bool = False
+    names: tuple[str, ...] = ()  # of the numbers in the table
+    kept: Mapping[str, int] = field(default_factory=dict)  # signals and how many samples they have
+
+    def compute(self, table: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False) -> Rows:
+        """The runs of a table of settings, one row each; stop: whether to give up, asked now and then."""
+        count = len(next(iter(table.values())))
+        rows = Rows.empty(count, self.names, self.kept)
+        if isinstance(self.subject, Function):
+            self.call(self.subject, table, rows, stop)
+            return rows
+        for i, settings in enumerate(each_row(table)):
+            if stop():
+                raise Interrupted
+            rows.put(i, *self.attempt(settings, stop))
+        return rows
+
+    # -- functions of numbers
+    def call(
+        self, subject: Function, table: Mapping[str, np.ndarray], rows: Rows, stop: Callable[[], bool]
+    ) -> None:
+        """Call a function once for each row."""
+        for i, settings in enumerate(each_row(table)):
+            if i % 64 == 0 and stop():
+                raise Interrupted
+            try:
+                numbers = called(subject, settings)
+            except Exception as error:
+                rows.put(i, RAISED, math.nan, told(error), {})
+                continue
+            rows.put(i, DONE, math.nan, "", numbers)
+
+    # -- mechanisms
+    def attempt(
+        self, settings: Mapping[str, float | str], stop: Callable[[], bool]
+    ) -> tuple[int, float, str, dict[str, Any]]:
+        """One run: how it ended, the time that it reached, what went wrong, its numbers."""
+        assert isinstance(self.subject, Machine)
+        try:
+            case = self.subject.case(settings)
+            run = self.run(case, stop)
+            reached, text = float(run.attrs["outcome_time"]), str(run.attrs["outcome_text"])
+            if run.attrs["outcome"] != "done":
+                return ENDED, reached, text, {}
+            return DONE, reached, "", self.numbers(case, run, stop)
+        except Interrupted:
+            raise
+        except Exception as error:  # of a model that cannot be, or of somebody's function
+            return RAISED, math.nan, told(error), {}
+
+    def numbers(self, case: Case, run: Dataset, stop: Callable[[], bool]) -> dict[str, Any]:
+        """The metrics of a run, and the signals that are kept."""
+        from .metrics import quantity
+
+        twin = self.twin_of(case, run, stop) if any(metric.twin for metric in self.metrics) else None
+        found: dict[str, Any] = {}
+        for metric in self.metrics:
+            found |= metric.of(run, twin, self.settled)
+        for metric in self.keep:
+            array = quantity(run, twin, metric.quantity, metric.label, self.settled)
+            found[metric.name] = [] if array is None else array.values
+        return found
+
+    def run(self, case: Case, stop: Callable[[], bool], until: float | None = None) -> Dataset:
+        """The result of one run."""
+
+        def told_time(time: float) -> None:
+            if stop():
+                raise Interrupted
+
+        return simulate(
+            case.mechanism,
+            self.until if until is None else until,
+            case.stepper,
+            every=self.every if until is None else None,
+            strict=False,
+            reclose=self.reclose,
+            progress=told_time,
+        )
+
+    def twin_of(self, case: Case, run: Dataset, stop: Callable[[], bool]) -> Dataset:
+        """The result of the ideal twin; a run without play is its own."""
+        twin = case.twin()
+        if not any(getattr(j, "clearance", 0) or getattr(j, "play", 0) for j in case.mechanism.joints.values()):
+            return run
+        kept = _twins(self)
+        if twin not in kept:
+            if len(kept) >= TWINS:
+                kept.pop(next(iter(kept)))
+            kept[twin] = self.run(twin, stop)
+        return kept[twin]
+
+
+@functools.lru_cache(4)
+def _twins(job: Job) -> dict[Case, Any]:
+    """The twins that a worker has computed for a job."""
+    return {}
+
+
+def each_row(table: Mapping[str, np.ndarray]) -> Iterator[dict[str, float | str]]:
+    """The rows of a table of settings."""
+    names = list(table)
+    for row in zip(*(column.tolist() for column in table.values()), strict=True):
+        yield dict(zip(names, row, strict=True))
+
+
+def called(subject: Function, settings: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers that a function gives, by name."""
+    given = subject.function(**{a: subject.named[a][x] if a in subject.named else x for a, x in settings.items()})
+    if isinstance(given, Mapping):
+        return {str(key): float(x) for key, x in given.items()}
+    return {"value": float(given)}
+
+
+def told(error: BaseException) -> str:
+    """An error on one line."""
+    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    return text if kind == "ModelError" and text else f"{kind}: {text}" if text else kind
