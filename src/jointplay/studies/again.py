@@ -89,7 +89,9 @@ def beside(target: Path) -> list[Path]:
     counts = {n for n, _, _ in found}
     if len(counts) > 1:
         shown = ", ".join(str(n) for n in sorted(counts))
-        raise ValueError(f"{target}: beside it are shards of different counts ({shown}); name those that belong together")
+        raise ValueError(
+            f"{target}: beside it are shards of different counts ({shown}); name those that belong together"
+        )
     return [path for _, _, path in sorted(found)]
 
 
@@ -127,7 +129,9 @@ def revived(told: Any) -> Any:
         made: Stepper = STEPPERS[told["stepper"]](**{k: x for k, x in told.items() if k != "stepper"})
         return made
     if isinstance(told, Mapping) and "function" in told:
-        raise ValueError(f"{told['function']}: a Python function cannot be read from a store; replay it from its script")
+        raise ValueError(
+            f"{told['function']}: a Python function cannot be read from a store; replay it from its script"
+        )
     return told
 
 

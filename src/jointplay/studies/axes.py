@@ -39,9 +39,7 @@ class Grid:
         return [float(x) for x in np.geomspace(low, high, self.count)]
 
 
-def grid(
-    low: float | str, high: float | str, count: int, spacing: Literal["linear", "logarithmic"] = "linear"
-) -> Grid:
+def grid(low: float | str, high: float | str, count: int, spacing: Literal["linear", "logarithmic"] = "linear") -> Grid:
     """So many evenly spaced values from low to high, both included; unit strings are read.
 
     >>> grid("0 mm", "5 mm", 11).count
@@ -270,9 +268,7 @@ def _values(address: str, given: Any, read: Read, check: Callable[[str, float], 
     return Dimension(address, {address: np.array(values)})
 
 
-def _linked(
-    addresses: tuple[str, ...], given: Any, read: Read, check: Callable[[str, float], None]
-) -> Dimension:
+def _linked(addresses: tuple[str, ...], given: Any, read: Read, check: Callable[[str, float], None]) -> Dimension:
     name = ",".join(addresses)
     rows = [tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else (row,) for row in given]
     if not rows:

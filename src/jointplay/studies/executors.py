@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import os
 import pickle
 import signal
@@ -60,7 +61,7 @@ def _threads(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[A
     stop = threading.Event()
     pool = ThreadPoolExecutor(count, "jointplay")
     try:
-        yield from _through(pool, lambda table: pool.submit(job.compute, table, stop.is_set), batches, AHEAD * count)
+        yield from _through(lambda table: pool.submit(job.compute, table, stop.is_set), batches, AHEAD * count)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
@@ -69,32 +70,29 @@ def _threads(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[A
 def _processes(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[Any, Rows]]:
     """A pool of our own; where a worker dies, a new pool computes what was under way again."""
     payload = packed(job)
-    waiting = iter(batches)
-    losses = 0
-    again: list[Batch] = []
+    listed: dict[int, Batch] = {}  # under way, by their numbers
+
+    def fresh() -> Iterator[tuple[int, Mapping[str, np.ndarray]]]:
+        for number, batch in enumerate(batches):
+            listed[number] = batch
+            yield number, batch[1]
+
+    waiting, losses = fresh(), 0
     while True:
+        again = [(number, table) for number, (_, table) in listed.items()]
         with pool_of(count) as pool:
-            under_way: dict[Any, Mapping[str, np.ndarray]] = {}
-
-            def given(again: list[Batch] = again, under_way: dict[Any, Any] = under_way) -> Iterator[Batch]:
-                while again:
-                    under_way[again[-1][0]] = again[-1][1]
-                    yield again.pop()
-                for key, table in waiting:
-                    under_way[key] = table
-                    yield key, table
-
+            submit = functools.partial(pool.submit, compute, payload)
             try:
-                for key, rows in _through(pool, functools.partial(pool.submit, compute, payload), given(), AHEAD * count):
-                    del under_way[key]
+                for number, rows in _through(submit, itertools.chain(again, waiting), AHEAD * count):
                     losses = 0
-                    yield key, rows
+                    yield listed.pop(number)[0], rows
                 return
             except BrokenProcessPool:
-                again += under_way.items()
                 losses += 1
                 if losses > LOST:
-                    text = "workers die over the same batches again and again; is there enough memory? give fewer workers"
+                    text = (
+                        "workers die over the same batches again and again; is there memory enough? give fewer of them"
+                    )
                     raise WorkersLost(text) from None
 
 
@@ -136,7 +134,7 @@ def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Iterator[tu
         else:
             submit = functools.partial(executor.submit, compute, packed(job))
         try:
-            yield from _through(executor, submit, batches, AHEAD * count)
+            yield from _through(submit, batches, AHEAD * count)
         except BrokenProcessPool as error:
             raise WorkersLost("a worker of the given executor died, and with it the executor") from error
     finally:
@@ -145,7 +143,7 @@ def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Iterator[tu
 
 
 def _through(
-    pool: Any, submit: Callable[[Mapping[str, np.ndarray]], Future[Rows]], batches: Iterable[Batch], window: int
+    submit: Callable[[Mapping[str, np.ndarray]], Future[Rows]], batches: Iterable[Batch], window: int
 ) -> Iterator[tuple[Any, Rows]]:
     """Batches through a pool, so many at a time; those that are done first come first."""
     pending: dict[Future[Rows], Any] = {}

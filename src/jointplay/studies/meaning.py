@@ -85,7 +85,9 @@ def sampled(study: Dataset) -> dict[str, Any]:
     if not told:
         raise ValueError("the study has no samples; give axes distributions and samples=jp.samples(...)")
     if study["status"].ndim != 1:
-        raise ValueError(f"choose one value of {', '.join(str(d) for d in study['status'].dims if d != RUN)} first, with sel")
+        raise ValueError(
+            f"choose one value of {', '.join(str(d) for d in study['status'].dims if d != RUN)} first, with sel"
+        )
     return dict(told)
 
 
@@ -114,7 +116,9 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
             said = {"long_name": f"share of the variance explained {text}"}
             data[name] = ("factor", found[k], said)
             data[f"{name}_error"] = ("factor", np.std([d[k] for d in draws], axis=0), {"long_name": "standard error"})
-        note = f"{len(kept)} base points" + (f", {len(block) - len(kept)} left out for failed runs" if len(kept) < len(block) else "")
+        note = f"{len(kept)} base points" + (
+            f", {len(block) - len(kept)} left out for failed runs" if len(kept) < len(block) else ""
+        )
     else:
         columns = [study[f[0]].values[good] for f in how["factors"]]
         y = values[good]
@@ -169,7 +173,9 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     x = np.column_stack([study[f[0]].values[good] for f in how["factors"]])
     y = values[good]
     if len(y) < 4 * terms(x[:1]).shape[1]:
-        raise ValueError(f"{len(y)} runs are too few to rank {len(factors)} axes; compute at least {4 * terms(x[:1]).shape[1]}")
+        raise ValueError(
+            f"{len(y)} runs are too few to rank {len(factors)} axes; compute at least {4 * terms(x[:1]).shape[1]}"
+        )
     centre, width = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-300)
     rng = np.random.default_rng(seed)
     found = halved(x, y, centre, width, limit)

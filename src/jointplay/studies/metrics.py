@@ -141,13 +141,17 @@ def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Dataset, Dataset | 
         have = [(array, run) for array, run in tried if array is not None]
         if not have:
             known = known_names(run for run, _ in runs)
-            raise ValueError(f"metric {metric.name!r}: no run has {metric.quantity!r}{suggestion(metric.quantity, known)}")
+            raise ValueError(
+                f"metric {metric.name!r}: no run has {metric.quantity!r}{suggestion(metric.quantity, known)}"
+            )
         found += _labelled(metric, have)
     return found
 
 
 def _labelled(metric: Metric, have: Sequence[tuple[DataArray, Dataset]]) -> list[Metric]:
-    labels = list(dict.fromkeys(str(x) for array, run in have for d in array.dims if d != "time" for x in run[d].values))
+    labels = list(
+        dict.fromkeys(str(x) for array, run in have for d in array.dims if d != "time" for x in run[d].values)
+    )
     array = have[0][0]
     others = [d for d in array.dims if d != "time"]
     if len(others) > 1:
@@ -157,7 +161,9 @@ def _labelled(metric: Metric, have: Sequence[tuple[DataArray, Dataset]]) -> list
         some = f"max({metric.name})"
         raise ValueError(f"metric {metric.name!r} is a signal over time; say which number of it, such as {some!r}")
     if "time" not in array.dims and metric.statistic:
-        raise ValueError(f"metric {metric.name!r}: {metric.quantity} is no signal over time; leave {metric.statistic} out")
+        raise ValueError(
+            f"metric {metric.name!r}: {metric.quantity} is no signal over time; leave {metric.statistic} out"
+        )
     if metric.label and metric.label not in labels:
         where = f"{others[0]}s" if others else "no labels"
         raise ValueError(f"metric {metric.name!r}: {metric.quantity} has {where}{suggestion(metric.label, labels)}")
@@ -170,7 +176,7 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
     """Unit and long name of a metric, from a result that has it."""
     if metric.function is not None:
         return {"long_name": (metric.function.__doc__ or metric.name).strip().splitlines()[0]}
-    array = quantity(run, twin, metric.quantity, metric.label, settled)
+    array = quantity(run, twin, metric.quantity, metric.label, 0.0)  # a trial run may be shorter
     if array is None:
         return {}
     unit = str(array.attrs.get("units", ""))
@@ -178,9 +184,12 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
         if f"{dimension}_unit" in run and metric.label in run[dimension].values:
             told = run[f"{dimension}_unit"].values[list(run[dimension].values).index(metric.label)]
             unit = str(told) if " or " in unit else unit
-    text = str(array.attrs.get("long_name", metric.quantity))
+    text = (
+        "largest deviation from the ideal twin" if metric.twin else str(array.attrs.get("long_name", metric.quantity))
+    )
     what = f"{text}, {metric.label}" if metric.label else text
-    late = f", from {settled:g} s on" if metric.statistic and settled and metric.statistic != "final" else ""
+    counts = metric.twin or (metric.statistic and metric.statistic != "final")
+    late = f", from {settled:g} s on" if counts and settled else ""
     if metric.statistic:
         what = f"{what} at the end" if metric.statistic == "final" else f"{TEXTS[metric.statistic]} {what}"
     return ({"units": unit} if unit else {}) | {"long_name": what + late}

@@ -217,7 +217,9 @@ def open_study(path: str | os.PathLike[str]) -> Dataset:
     return found if attrs["kept"] else found.load()
 
 
-def extended(store: Zarr, plan: Plan, places: list[np.ndarray], chunk: tuple[int, ...], attrs: Mapping[str, Any]) -> Zarr:
+def extended(
+    store: Zarr, plan: Plan, places: list[np.ndarray], chunk: tuple[int, ...], attrs: Mapping[str, Any]
+) -> Zarr:
     """The store with more runs: a new one that holds what the old one knows, put in its place."""
     path = store.path
     temporary, backup = path.with_name(f".{path.name}.{os.getpid()}.tmp"), backup_of(path)

@@ -107,7 +107,7 @@ def sweep(
     The dimensions of the table are the axes, and `run` for samples; `status` says how each run ended (1 is done),
     `outcome` why where it failed.  The numbers do not depend on executor, batches, order or interruptions.
     """
-    machine = subject_of(subject, over, stepper, control, start)
+    machine = subject_of(subject, over, stepper, control, start, settled)
     plan = plan_of(machine, over, samples, seed)
     job = job_of(machine, until, every, settled, reclose, metrics, keep)
     if on_error not in ("record", "raise"):
@@ -135,7 +135,7 @@ def sweep(
 
 # -- what is asked for
 def subject_of(
-    given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any
+    given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any, settled: float
 ) -> Subject:
     """What is run, with its named values."""
     named = {key: dict(x) for key, x in over.items() if isinstance(x, Mapping)} if isinstance(over, Mapping) else {}
@@ -149,6 +149,8 @@ def subject_of(
         raise ValueError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
     mechanism = given if control is None else given.replace(control=control)
     mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
+    if settled and mechanism.control is not None and not mechanism.control.settled:
+        mechanism = mechanism.with_({"control.settled": settled})
     for key, x in over.items() if isinstance(over, Mapping) else ():
         if isinstance(x, str | Fitted) and isinstance(key, str) and address_of(key).endswith(".clearance"):
             fit = x.fit if isinstance(x, Fitted) else x
@@ -175,9 +177,7 @@ def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | 
     return Plan((*axes.dimensions, draw(axes.drawn, chosen, seed)), told_how)
 
 
-def job_of(
-    subject: Subject, until: Any, every: Any, settled: Any, reclose: bool, metrics: Any, keep: Any
-) -> Job:
+def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool, metrics: Any, keep: Any) -> Job:
     """What every run does."""
     if isinstance(subject, Function):
         names = tuple([metrics] if isinstance(metrics, str) else metrics or ())
@@ -271,9 +271,11 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
     names: dict[str, dict[str, str]] = {}
     for metric in found:
         if metric.function is not None:
-            names |= {name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.of(runs[0][0], None, 0.0)}
+            names |= {
+                name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.of(runs[0][0], None, 0.0)
+            }
             continue
-        told_of = [meters.described(metric, run, twin, job.settled if not metric.twin else 0.0) for run, twin in runs]
+        told_of = [meters.described(metric, run, twin, job.settled) for run, twin in runs]
         names[metric.name] = next((x for x in told_of if x), {})
     times = max((run["time"].values for run, _ in runs), key=len) if kept else None
     sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]
@@ -384,7 +386,9 @@ def go(
 def keep_run(table: Any, plan: Plan, chunk: Sequence[int], run: int, rows: Rows, status: np.ndarray) -> None:
     """Write down a run that is known already."""
     place = np.unravel_index(run, plan.shape)
-    rectangle = tuple(slice(i // c * c, min((i // c + 1) * c, n)) for i, c, n in zip(place, chunk, plan.shape, strict=True))
+    rectangle = tuple(
+        slice(i // c * c, min((i // c + 1) * c, n)) for i, c, n in zip(place, chunk, plan.shape, strict=True)
+    )
     chosen = plan.numbers(rectangle) == run
     table.put(rectangle, chosen, rows)
     status[place] = rows.status[0]

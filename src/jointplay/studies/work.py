@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..simulation import simulate
 from .metrics import Metric
-from .subject import Case, Function, Machine, Subject
+from .subject import Case, Function, Machine, Subject, text_of
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -66,6 +65,12 @@ class Job:
     reclose: bool = False
     names: tuple[str, ...] = ()  # of the numbers in the table
     kept: Mapping[str, int] = field(default_factory=dict)  # signals and how many samples they have
+    twins: dict[Any, Any] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # results of ideal twins, by their text
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"twins": {}}
 
     def compute(self, table: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False) -> Rows:
         """The runs of a table of settings, one row each; stop: whether to give up, asked now and then."""
@@ -81,9 +86,7 @@ class Job:
         return rows
 
     # -- functions of numbers
-    def call(
-        self, subject: Function, table: Mapping[str, np.ndarray], rows: Rows, stop: Callable[[], bool]
-    ) -> None:
+    def call(self, subject: Function, table: Mapping[str, np.ndarray], rows: Rows, stop: Callable[[], bool]) -> None:
         """Call a function once for each row."""
         for i, settings in enumerate(each_row(table)):
             if i % 64 == 0 and stop():
@@ -145,21 +148,17 @@ class Job:
 
     def twin_of(self, case: Case, run: Dataset, stop: Callable[[], bool]) -> Dataset:
         """The result of the ideal twin; a run without play is its own."""
-        twin = case.twin()
         if not any(getattr(j, "clearance", 0) or getattr(j, "play", 0) for j in case.mechanism.joints.values()):
             return run
-        kept = _twins(self)
-        if twin not in kept:
-            if len(kept) >= TWINS:
-                kept.pop(next(iter(kept)))
-            kept[twin] = self.run(twin, stop)
-        return kept[twin]
-
-
-@functools.lru_cache(4)
-def _twins(job: Job) -> dict[Case, Any]:
-    """The twins that a worker has computed for a job."""
-    return {}
+        twin = case.twin()
+        key = (text_of(twin.mechanism), repr(twin.stepper))
+        found = self.twins.get(key)
+        if found is None:
+            found = self.run(twin, stop)
+            while len(self.twins) >= TWINS:
+                self.twins.pop(next(iter(self.twins)), None)
+            self.twins[key] = found
+        return found
 
 
 def each_row(table: Mapping[str, np.ndarray]) -> Iterator[dict[str, float | str]]:
