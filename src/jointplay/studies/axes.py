@@ -176,7 +176,7 @@ def fit(text: str, shape: Literal["normal", "uniform"] = "normal") -> Fitted:
 
 def cut_normal(u: np.ndarray, mean: float, sigma: float, low: float, high: float) -> np.ndarray:
     """Values of a normal distribution cut at low and high, for numbers between 0 and 1."""
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]
 
     first, last = ndtr((low - mean) / sigma), ndtr((high - mean) / sigma)
     return np.clip(mean + sigma * ndtri(first + (last - first) * u), low, high)
@@ -184,7 +184,7 @@ def cut_normal(u: np.ndarray, mean: float, sigma: float, low: float, high: float
 
 @dataclass(frozen=True)
 class Dimension:
-    """One dimension of a study: for each of its points a value at each of its addresses, or the label of a named one."""
+    """One dimension of a study: for each point a value, or the label of a named one, at each of its addresses."""
 
     name: str
     columns: Mapping[str, np.ndarray]

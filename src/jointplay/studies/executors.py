@@ -1,4 +1,4 @@
-"""Where batches are computed: in this thread, in threads or processes of this machine, in somebody's executor, by Dask."""
+"""Where batches are computed: in this thread, in threads or processes, in somebody's executor, by Dask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +23,7 @@ from .subject import Function, Machine
 from .work import Interrupted, Job, Rows
 
 Batch = tuple[Any, Mapping[str, np.ndarray]]  # whatever names it, and its settings
+Submit = Callable[[Mapping[str, np.ndarray]], "Future[Rows]"]
 LOST = 5  # times in a row that workers may die without one batch done
 AHEAD = 2  # batches that wait for each worker
 
@@ -31,7 +32,7 @@ class WorkersLost(RuntimeError):
     """Workers that died again and again over the same batches."""
 
 
-def done(job: Job, batches: Iterable[Batch], executor: Any = None) -> Iterator[tuple[Any, Rows]]:
+def done(job: Job, batches: Iterable[Batch], executor: Any = None) -> Generator[tuple[Any, Rows], None, None]:
     """The batches as they are done, whatever computes them; closing the iterator stops what is under way."""
     if executor is None:
         executor = cores() if isinstance(job.subject, Machine) and not python_inside(job) else 1
@@ -52,12 +53,12 @@ def python_inside(job: Job) -> bool:
     return any(control is not None and not getattr(control, "computed", True) for control in held)
 
 
-def _here(job: Job, batches: Iterable[Batch]) -> Iterator[tuple[Any, Rows]]:
+def _here(job: Job, batches: Iterable[Batch]) -> Generator[tuple[Any, Rows], None, None]:
     for key, table in batches:
         yield key, job.compute(table)
 
 
-def _threads(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[Any, Rows]]:
+def _threads(job: Job, batches: Iterable[Batch], count: int) -> Generator[tuple[Any, Rows], None, None]:
     stop = threading.Event()
     pool = ThreadPoolExecutor(count, "jointplay")
     try:
@@ -67,7 +68,7 @@ def _threads(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[A
         pool.shutdown(cancel_futures=True)
 
 
-def _processes(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple[Any, Rows]]:
+def _processes(job: Job, batches: Iterable[Batch], count: int) -> Generator[tuple[Any, Rows], None, None]:
     """A pool of our own; where a worker dies, a new pool computes what was under way again."""
     payload = packed(job)
     listed: dict[int, Batch] = {}  # under way, by their numbers
@@ -81,7 +82,7 @@ def _processes(job: Job, batches: Iterable[Batch], count: int) -> Iterator[tuple
     while True:
         again = [(number, table) for number, (_, table) in listed.items()]
         with pool_of(count) as pool:
-            submit = functools.partial(pool.submit, compute, payload)
+            submit: Submit = functools.partial(pool.submit, compute, payload)  # type: ignore[call-arg]
             try:
                 for number, rows in _through(submit, itertools.chain(again, waiting), AHEAD * count):
                     losses = 0
@@ -109,7 +110,7 @@ def pool_of(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Iterator[tuple[Any, Rows]]:
+def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Generator[tuple[Any, Rows], None, None]:
     client = None
     if isinstance(executor, str):
         try:
@@ -130,7 +131,7 @@ def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Iterator[tu
             text = "must be None, a number, a concurrent.futures executor, a Dask client or its address"
             raise ValueError(f"executor: {text}, got {executor!r}")
         if isinstance(executor, ThreadPoolExecutor):
-            submit: Callable[..., Any] = functools.partial(executor.submit, job.compute)
+            submit: Submit = functools.partial(executor.submit, job.compute)  # type: ignore[call-arg]
         else:
             submit = functools.partial(executor.submit, compute, packed(job))
         try:
@@ -142,9 +143,7 @@ def _elsewhere(job: Job, batches: Iterable[Batch], executor: Any) -> Iterator[tu
             client.close()
 
 
-def _through(
-    submit: Callable[[Mapping[str, np.ndarray]], Future[Rows]], batches: Iterable[Batch], window: int
-) -> Iterator[tuple[Any, Rows]]:
+def _through(submit: Submit, batches: Iterable[Batch], window: int) -> Generator[tuple[Any, Rows], None, None]:
     """Batches through a pool, so many at a time; those that are done first come first."""
     pending: dict[Future[Rows], Any] = {}
     source = iter(batches)

@@ -58,7 +58,7 @@ def share(study: Dataset, metric: str, limit: float) -> Share:
 
     The interval is that of independent samples; those of sobol and latin samples are narrower in truth.
     """
-    from scipy.stats import beta
+    from scipy.stats import beta  # type: ignore[import-untyped]
 
     values, good = numbers(study, metric)
     n, k = int(good.sum()), int((values[good] > limit).sum())
@@ -116,17 +116,16 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
             said = {"long_name": f"share of the variance explained {text}"}
             data[name] = ("factor", found[k], said)
             data[f"{name}_error"] = ("factor", np.std([d[k] for d in draws], axis=0), {"long_name": "standard error"})
-        note = f"{len(kept)} base points" + (
-            f", {len(block) - len(kept)} left out for failed runs" if len(kept) < len(block) else ""
-        )
+        lost = len(block) - len(kept)
+        note = f"{len(kept)} base points" + (f", {lost} left out for failed runs" if lost else "")
     else:
         columns = [study[f[0]].values[good] for f in how["factors"]]
         y = values[good]
         first = [first_order(x, y) for x in columns]
         picks = [rng.integers(0, len(y), len(y)) for _ in range(RESAMPLES // 4)]
-        draws = [[first_order(x[p], y[p]) for x in columns] for p in picks]
+        scatter = np.std([[first_order(x[p], y[p]) for x in columns] for p in picks], axis=0)
         data = {"first": ("factor", first, {"long_name": "share of the variance explained alone"})}
-        data["first_error"] = ("factor", np.std(draws, axis=0), {"long_name": "standard error"})
+        data["first_error"] = ("factor", scatter, {"long_name": "standard error"})
         note = f"{how['method']} samples give the first order only; total indices need jp.samples(n, method='saltelli')"
         if how.get("correlated"):
             note += "; inputs are correlated, so that shares overlap"
@@ -161,8 +160,8 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     """Which axis to halve first: what half of its values would gain of a metric, the most first.
 
     A quadratic surface through all runs says it: `gain` is how much the mean of the metric falls, `gain_high` how much
-    its 95th percentile falls, `beyond` the share above `limit` then, each with a standard error by bootstrap; `explained`
-    is the share of the variance that the surface explains.  Where that is little, or halves lie far outside the
+    its 95th percentile falls, `beyond` the share above `limit` then, each with a standard error by bootstrap;
+    `explained` is the share of the variance that the surface explains.  Where that is little, or halves lie far outside the
     samples, compute the study again with the halved axis.
     """
     from xarray import Dataset
@@ -208,7 +207,7 @@ def terms(z: np.ndarray) -> np.ndarray:
 def halved(
     x: np.ndarray, y: np.ndarray, centre: np.ndarray, width: np.ndarray, limit: float | None
 ) -> tuple[np.ndarray, float]:
-    """Of each axis: fall of the mean and of the 95th percentile, and the share beyond the limit; and what is explained."""
+    """Of each axis the fall of mean and 95th percentile and the share beyond the limit; and what is explained."""
     z = (x - centre) / width
     weights, *_ = np.linalg.lstsq(terms(z), y, rcond=None)
     fitted = terms(z) @ weights

@@ -115,11 +115,14 @@ def whole(run: Dataset, twin: Dataset | None, name: str, label: str, settled: fl
         return xarray.DataArray(float(sum(ends)), attrs={"units": "J", "long_name": "energy lost in contacts"})
     if name in SIZES:
         x, y, _ = SIZES[name]
-        return np.hypot(run[x], run[y]).assign_attrs(run[x].attrs) if x in run else None
+        if x not in run:
+            return None
+        size = np.hypot(run[x].values, run[y].values)
+        return run[x].copy(data=size).assign_attrs(long_name=name)
     if name == "torque":
         held = [part for part, dimension in TORQUES.items() if part in run and label in run[dimension].values]
         name = held[0] if held else next((part for part in TORQUES if part in run), name)
-    return run[name] if name in run else None
+    return run.get(name)
 
 
 def known_names(runs: Iterable[Dataset]) -> list[str]:
@@ -131,7 +134,7 @@ def known_names(runs: Iterable[Dataset]) -> list[str]:
 
 
 def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Dataset, Dataset | None]], settled: float) -> list[Metric]:
-    """Metrics of one number each, by trial runs: `peak_force` is that of every joint; what none of them has is refused."""
+    """Metrics of one number each, by trial runs: `peak_force` is that of every joint; what no run has is refused."""
     found: list[Metric] = []
     for metric in metrics:
         if metric.function is not None:

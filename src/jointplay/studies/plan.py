@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,7 +116,7 @@ def _lines(a: str, b: str) -> str:
     """The first place where two texts differ."""
     for one, two in itertools.zip_longest(a.splitlines(), b.splitlines(), fillvalue=""):
         if one != two:
-            same = len(os.path.commonprefix([one, two]))
+            same = next((i for i, (x, y) in enumerate(zip(one, two, strict=False)) if x != y), 0)
             begin = max((one.rfind(mark, 0, same) + 1 for mark in "{,"), default=0)
             shown = (line[begin:].strip()[:60] or "nothing" for line in (one, two))
             return f"{one.strip().partition(':')[0]}: {' there, '.join(shown)} here"

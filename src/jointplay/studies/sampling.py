@@ -79,7 +79,7 @@ def draw(drawn: Mapping[tuple[str, ...], Distribution], chosen: Samples, seed: i
 
 def spread(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
     """Points of the unit cube, none of them at its ends: (count, dimensions)."""
-    from scipy.stats import qmc
+    from scipy.stats import qmc  # type: ignore[import-untyped]
 
     if method == "random":
         u = np.random.default_rng(seed).random((count, dimensions))
@@ -127,7 +127,7 @@ def matrix(given: Any, names: Sequence[str]) -> np.ndarray:
 
 def correlated(u: np.ndarray, rho: np.ndarray) -> np.ndarray:
     """Points whose normal scores have this correlation (a Gaussian copula)."""
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]
 
     values, vectors = np.linalg.eigh(rho)
     root = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -159,8 +159,9 @@ def lay_out(
     shape, dims = plan.shape, plan.names
     for name, (dim, values, said) in coordinates(plan, attrs, time).items():
         text = values.dtype.kind == "U"
-        array = group.create_array(name, shape=values.shape, chunks=values.shape, dtype="string" if text else values.dtype,
-                                   dimension_names=(dim,), attributes=said)  # fmt: skip
+        kind = "string" if text else values.dtype
+        size = {"shape": values.shape, "chunks": values.shape}
+        array = group.create_array(name, **size, dtype=kind, dimension_names=(dim,), attributes=said)
         array[:] = values.astype(object) if text else values
     own = [name for d in plan.dimensions for name in (*d.columns, *d.extras) if name != d.name]
     if own:
@@ -170,9 +171,14 @@ def lay_out(
         kind = {"status": "int8", "outcome": "string"}.get(name, "float64")
         empty: Any = {"status": 0, "outcome": ""}.get(name, np.nan)
         group.create_array(
-            name, shape=shape + more, chunks=chunk + more, dtype=kind, fill_value=empty, dimension_names=dims + (("time",) if more else ()),
+            name,
+            shape=shape + more,
+            chunks=chunk + more,
+            dtype=kind,
+            fill_value=empty,
+            dimension_names=dims + (("time",) if more else ()),
             attributes=attributes(name, names),
-        )  # fmt: skip
+        )
     with warnings.catch_warnings(action="ignore"):  # zarr warns that its format 3 does not specify this yet
         zarr.consolidate_metadata(group.store)
 
@@ -214,7 +220,9 @@ def open_study(path: str | os.PathLike[str]) -> Dataset:
 
     attrs, _ = read(Path(path))
     found = xarray.open_zarr(str(path), chunks=None, consolidated=True)
-    return found if attrs["kept"] else found.load()
+    found = found if attrs["kept"] else found.load()
+    texts = [name for name, array in found.variables.items() if array.dtype.kind not in "fiub"]
+    return found.assign({n: found[n].copy(data=found[n].values.astype(object).astype(str)) for n in texts})
 
 
 def extended(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,22 @@ from ..simulation import MoreauJean, RungeKutta
 from ..simulation.steppers import Stepper
 
 # SI units that an address may have, the usual name of each first
-UNITS = ("m", "rad", "kg", "s", "rad/s", "m/s", "kg*m^2", "N", "N*m", "m/s^2", "rad/s^2", "N/m", "N*s/m", "Pa")
+UNITS: tuple[str, ...] = (
+    "m",
+    "rad",
+    "kg",
+    "s",
+    "rad/s",
+    "m/s",
+    "kg*m^2",
+    "N",
+    "N*m",
+    "m/s^2",
+    "rad/s^2",
+    "N/m",
+    "N*s/m",
+    "Pa",
+)
 UNITS += ("N*m/rad", "N*m*s/rad")
 STEPPER = "stepper."
 
@@ -62,7 +77,8 @@ class Machine:
     def case(self, settings: Mapping[str, float | str]) -> Case:
         """The run that these settings ask for: numbers at addresses, labels of named values."""
         mechanism, stepper = self.mechanism, self.stepper
-        numbers, steps = {}, {}
+        numbers: dict[str, float | str] = {}
+        steps: dict[str, float | str] = {}
         for address, x in settings.items():
             if address not in self.named:
                 (steps if address.startswith(STEPPER) else numbers)[address.removeprefix(STEPPER)] = x
@@ -77,7 +93,7 @@ class Machine:
             for key in steps:
                 if key not in known:
                     raise ValueError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
-            stepper = replace(stepper, **{key: float(x) for key, x in steps.items()})
+            stepper = type(stepper)(**asdict(stepper) | {key: float(x) for key, x in steps.items()})
         return Case(mechanism, stepper)
 
     def read(self, address: str, raw: Any) -> float:

@@ -140,7 +140,7 @@ class Job:
             case.mechanism,
             self.until if until is None else until,
             case.stepper,
-            every=self.every if until is None else None,
+            every=self.every if until in (None, self.until) else None,
             strict=False,
             reclose=self.reclose,
             progress=told_time,
