@@ -228,7 +228,7 @@ def test_replay_is_the_same_run_bit_for_bit(path):
     assert float(near.angle[-1, 0]) == table["final(angle[crank])"].values[1, 1, 1]
     with pytest.raises(ValueError, match="has runs 0 to 7, got 8"):
         studies.replay(path, 8)
-    with pytest.raises(ValueError, match="no axis 'J9.clearance'"):
+    with pytest.raises(ValueError, match="no axis 'J9"):
         studies.replay(path, {"J9.clearance": 1.0})
 
 

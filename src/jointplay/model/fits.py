@@ -33,8 +33,8 @@ class FitError(ValueError):
 
 
 class Fit(NamedTuple):
-    """A fit: its nominal diameter (mm), the least and the greatest play and the tolerance of the hole (micrometres), all
-    on the diameter."""
+    """A fit: its nominal diameter (mm), the least and the greatest play and the tolerance of the hole (micrometres),
+    all on the diameter."""
 
     diameter: Fraction
     least: int

@@ -157,12 +157,14 @@ def first_order(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int = 0) -> Dataset:
-    """Which axis to halve first: what half of its values would gain of a metric, the most first.
+    """Which clearance to halve first: what half of its values would gain of a metric, the most first.
+
+    Of a study without clearances (or plays of gears) all axes are ranked.
 
     A quadratic surface through all runs says it: `gain` is how much the mean of the metric falls, `gain_high` how much
     its 95th percentile falls, `beyond` the share above `limit` then, each with a standard error by bootstrap;
-    `explained` is the share of the variance that the surface explains.  Where that is little, or halves lie far outside the
-    samples, compute the study again with the halved axis.
+    `explained` is the share of the variance that the surface explains.  Where that is little, or halves lie far outside
+    the samples, compute the study again with the halved axis.
     """
     from xarray import Dataset
 
@@ -180,7 +182,8 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     found = halved(x, y, centre, width, limit)
     picks = [rng.integers(0, len(y), len(y)) for _ in range(RESAMPLES // 4)]
     errors = np.std([halved(x[p], y[p], centre, width, limit)[0] for p in picks], axis=0)
-    order = np.argsort(-found[0][:, 0], kind="stable")
+    plays = [i for i, f in enumerate(factors) if f.endswith((".clearance", ".play"))]
+    order = np.array(sorted(plays or range(len(factors)), key=lambda i: -found[0][i, 0]))
     units = {"units": study[metric].attrs["units"]} if "units" in study[metric].attrs else {}
     data: dict[str, Any] = {}
     for k, (name, text, said) in enumerate((
