@@ -255,12 +255,16 @@ def test_sobol_indices_of_ishigamis_function():
     assert "total" not in plain and "saltelli" in plain.attrs["note"]
 
 
-def test_a_share_has_clopper_and_pearsons_interval():
+def test_a_share_has_wilsons_interval():
     table = jp.sweep(lambda x: x, {"x": jp.uniform(0, 1)}, samples=jp.samples(400, "random"))
     found = studies.share(table, "value", 0.9)
     assert found.low < 0.1 < found.high and found.runs == 400 and found.beyond == int((table.value > 0.9).sum())
     none = studies.share(table, "value", 2.0)
-    assert none.share == 0 and none.low == 0 and np.isclose(none.high, 1 - 0.025 ** (1 / 400))
+    assert none.share == 0 and none.low == 0 and np.isclose(none.high, 1.96**2 / (400 + 1.96**2), rtol=1e-3)
+    from scipy.stats import binomtest
+
+    exact = binomtest(found.beyond, 400).proportion_ci(method="wilson")
+    assert np.allclose([found.low, found.high], exact)
     assert studies.percentiles(table, "value")[50] == np.percentile(table.value, 50)
 
 

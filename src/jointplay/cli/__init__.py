@@ -146,10 +146,12 @@ def _parser() -> argparse.ArgumentParser:
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
 
-    report = add("report", "write a run as one HTML page in which the mechanism moves")
-    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run")
+    report = add("report", "write a run as one HTML page in which the mechanism moves, or a study as one")
+    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
     report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
+    limit = "of a study: the share of runs beyond it (SI units); may be repeated"
+    report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
     report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
 

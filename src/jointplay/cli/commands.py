@@ -130,6 +130,8 @@ def new(arguments: argparse.Namespace) -> None:
 def report(arguments: argparse.Namespace) -> None:
     """Write a run as a page; print it and make a film of it if asked."""
     source = Path(arguments.run)
+    if source.is_dir():
+        return study_page(arguments, source)
     target = inputs.target("-o", arguments.output or str(source.with_suffix(".html")), {".html": ""})
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
     film = inputs.target("--film", arguments.film, inputs.FILMS) if arguments.film else None
@@ -147,6 +149,29 @@ def report(arguments: argparse.Namespace) -> None:
             print(f"wrote {report.movie(run, film, twin=twin)}")
     except RuntimeError as error:
         raise Failed(str(error)) from None
+
+
+def study_page(arguments: argparse.Namespace, source: Path) -> None:
+    """Write a study as a page; print it if asked."""
+    for option in ("twin", "film"):
+        if getattr(arguments, option):
+            raise ValueError(
+                f"--{option}: belongs to the page of a run; jointplay sweep replay makes one of a study's run"
+            )
+    name = source.with_suffix(".html") if source.suffix else source.with_name(source.name + ".html")
+    target = inputs.target("-o", arguments.output or str(name), {".html": ""})
+    paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
+    limits = inputs.limits(arguments.limit)
+
+    from jointplay import report
+
+    report.write_study(source, target, limits)
+    print(f"wrote {target} ({_size(target) / 1000:.0f} kB); open it in a browser")
+    if paper is not None:
+        try:
+            print(f"wrote {report.pdf(target, paper)}")
+        except RuntimeError as error:
+            raise Failed(str(error)) from None
 
 
 def cache(arguments: argparse.Namespace) -> None:

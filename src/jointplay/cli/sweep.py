@@ -38,7 +38,7 @@ def study(arguments: argparse.Namespace) -> int:
     if not arguments.metric:
         raise ValueError("--metric: say which numbers to keep, such as --metric 'peak_force[J2]'; it may be repeated")
     target = Path(arguments.output or f"{Path(arguments.model).stem}.zarr")
-    limits = read_limits(arguments.limit)
+    limits = inputs.limits(arguments.limit)
 
     from jointplay import studies
     from jointplay.studies.axes import address_of
@@ -123,7 +123,7 @@ def collect(arguments: argparse.Namespace) -> int:
     path, *shards = named(arguments, None, "collect STUDY.zarr [SHARD.zarr ...]")
     from jointplay import studies
 
-    print(told(studies.collect(path, list(shards) or None), read_limits(arguments.limit)))
+    print(told(studies.collect(path, list(shards) or None), inputs.limits(arguments.limit)))
     return DONE
 
 
@@ -219,20 +219,6 @@ def with_unit(parts: Sequence[str]) -> list[str]:
     unit = re.sub(r"^\s*[-+.0-9]+(?:[eE][-+]?[0-9]+)?", "", parts[-1]).strip()
     plain = re.compile(r"\s*[-+.0-9]+(?:[eE][-+]?[0-9]+)?\s*")
     return [f"{part.strip()} {unit}".strip() if plain.fullmatch(part) else part.strip() for part in parts]
-
-
-def read_limits(given: Sequence[str]) -> dict[str, float]:
-    """Limits of metrics, in their units: `peak_force[J2]=500`."""
-    found = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise ValueError(
-                f"--limit {text}: must be METRIC=NUMBER in its SI unit, as in 'peak_force[J2]=500'"
-            ) from None
-    return found
 
 
 def executor(text: str | None) -> Any:

@@ -10,7 +10,7 @@ from ..studies.axes import RUN
 from ..studies.meaning import indices, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
 from .runs import _label as label
-from .style import COLOURS, IDEAL, look, sheet
+from .style import COLOURS, IDEAL, legend, look, sheet
 
 if TYPE_CHECKING:
     import xarray
@@ -25,7 +25,7 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
     marks = percentiles(study, metric)
     with sheet(None, 2.9, width=5.6) as figure:
         ax = figure.add_subplot()
-        edges = np.histogram_bin_edges(values[good], bins)
+        edges = np.histogram_bin_edges(values[good], bins).tolist()
         for k, (chosen, colour) in enumerate(
             ((values[good], COLOURS[0]), (values[good & (values > limit)] if limit is not None else [], COLOURS[1]))
         ):
@@ -89,7 +89,7 @@ def sensitivity(study: xarray.Dataset, metric: str) -> Figure:
         ax.invert_yaxis()
         ax.set_xlabel(f"share of the variance of {metric}")
         ax.axvline(0, color=EDGE, linewidth=0.6)
-        ax.legend(loc="lower right")
+        legend(ax)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
 
@@ -113,7 +113,7 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
         ax.invert_yaxis()
         ax.axvline(0, color=EDGE, linewidth=0.6)
         ax.set_xlabel(f"fall of {metric}" + (f" ({unit})" if unit else ""))
-        ax.legend(loc="lower right")
+        legend(ax)
         explained = found.attrs["explained"]
         ax.set_title(f"surface explains {100 * explained:.0f} %", loc="right", fontsize=7.5, color=IDEAL)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 RESAMPLES = 400  # of the bootstrap
-CONFIDENCE = 0.95
+DEVIATES = 1.959963984540054  # standard deviations to either side that hold 95 %
 OWN = ("status", "reached", "outcome")
 
 
@@ -54,21 +54,24 @@ def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def share(study: Dataset, metric: str, limit: float) -> Share:
-    """How many runs have a metric above a limit, by Clopper and Pearson's interval (95 %).
+    """How many runs have a metric above a limit, with Wilson's interval (95 %).
 
-    The interval is that of independent samples; those of sobol and latin samples are narrower in truth.
+    The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
+    independent ones of each base point are counted.
     """
-    from scipy.stats import beta  # type: ignore[import-untyped]
-
     values, good = numbers(study, metric)
+    how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
+    if how.get("method") == "saltelli":
+        size = len(how["factors"]) + 2
+        good = good & np.isin(np.arange(len(good)) % size, (0, size - 1))
     n, k = int(good.sum()), int((values[good] > limit).sum())
     if n == 0:
         raise ValueError(f"no run of the study has a {metric}")
-    tail = (1 - CONFIDENCE) / 2
-    low = 0.0 if k == 0 else float(beta.ppf(tail, k, n - k + 1))
-    high = 1.0 if k == n else float(beta.ppf(1 - tail, k + 1, n - k))
+    middle = (k + DEVIATES**2 / 2) / (n + DEVIATES**2)
+    half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
     known = study["status"].values if "status" in study else np.ones(1)
-    return Share(k / n, low, high, k, n, int((known > DONE).sum()), float(limit))
+    failed = int((known > DONE).sum())
+    return Share(k / n, max(0.0, middle - half), min(1.0, middle + half), k, n, failed, float(limit))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:

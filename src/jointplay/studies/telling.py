@@ -95,7 +95,7 @@ def caution(study: Dataset, metric: str, limit: float | None = None) -> str:
     )
 
 
-def replay_command(store: Any, run: int) -> str:
+def replay_command(store: Any, run: int | str) -> str:
     """What to type to see one run of a study."""
     return f"jointplay sweep replay {shlex.quote(str(store))} {run}"
 
