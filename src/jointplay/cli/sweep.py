@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import DONE, FAILED, Failed, complain, computing, inputs
+from . import DONE, FAILED, Failed, complain, inputs
 from .run import _stepper, _times
 from .tables import columns
 
@@ -54,23 +54,22 @@ def study(arguments: argparse.Namespace) -> int:
         stepper = _stepper(mechanism.with_(opened) if opened else mechanism, step, tolerances)
     shown = sys.stderr.isatty() and not arguments.quiet
     try:
-        with computing():
-            table = studies.sweep(
-                mechanism,
-                over,
-                until=until,
-                stepper=stepper,
-                metrics=arguments.metric,
-                store=target,
-                executor=executor(arguments.executor),
-                seed=inputs.count("--seed", arguments.seed, 2**31) if arguments.seed != "0" else 0,
-                samples=samples,
-                every=every,
-                settled=settled,
-                reclose=arguments.reclose,
-                shard=shard(arguments.shard),
-                progress=tell if shown else None,
-            )
+        table = studies.sweep(
+            mechanism,
+            over,
+            until=until,
+            stepper=stepper,
+            metrics=arguments.metric,
+            store=target,
+            executor=executor(arguments.executor),
+            seed=inputs.count("--seed", arguments.seed, 2**31) if arguments.seed != "0" else 0,
+            samples=samples,
+            every=every,
+            settled=settled,
+            reclose=arguments.reclose,
+            shard=shard(arguments.shard),
+            progress=tell if shown else None,
+        )
     except WorkersLost as error:
         raise Failed(str(error)) from None
     if not arguments.quiet:
@@ -136,8 +135,7 @@ def replay(arguments: argparse.Namespace) -> int:
     target = inputs.target(
         "-o", arguments.output or f"{Path(path).stem}-run{text if text.isdecimal() else ''}.nc", inputs.RESULTS
     )
-    with computing():
-        found = studies.replay(path, run)
+    found = studies.replay(path, run)
     results.save(found, target)
     page = target.with_suffix(".html")
     report.write(found, page, None, shlex.join(["jointplay", *sys.argv[1:]]))

@@ -1,7 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
 const NS = "http://www.w3.org/2000/svg";
-const W = 640, H = 430, LEFT = 66, RIGHT = 92, TOP = 14, BOTTOM = 48;
+const W = 640, H = 430, LEFT = 66, TOP = 14, BOTTOM = 48;
 const STOPS = [[0, 34, 77], [53, 69, 107], [102, 104, 112], [148, 142, 119], [201, 181, 107], [254, 232, 56]]; // cividis
 
 function make(name, attributes = {}, text = null, parent = null) {
@@ -11,7 +11,8 @@ function make(name, attributes = {}, text = null, parent = null) {
   if (parent) parent.append(made);
   return made;
 }
-const shown = (x, digits = 4) => x === null || x === undefined ? "none" : typeof x === "number" ? String(Number(x.toPrecision(digits))) : x;
+const shown = (x, digits = 4) => x === null || x === undefined ? "none" : typeof x !== "number" ? x
+  : x && Math.abs(x) < 1e-3 ? x.toExponential(digits - 1).replace(/\.?0*e/, "e") : String(Number(x.toPrecision(digits)));
 function colour(share) {
   const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1), i = Math.min(Math.floor(at), STOPS.length - 2);
   const mixed = STOPS[i].map((x, k) => Math.round(x + (STOPS[i + 1][k] - x) * (at - i)));
@@ -23,6 +24,7 @@ const state = { metric: Object.keys(data.metrics)[0], fixed: data.axes.map(() =>
 const shape = data.axes.map((axis) => axis.count);
 const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
 const number = (place) => place.reduce((sum, i, k) => sum + i * strides[k], 0);
+const RIGHT = data.sampled || data.axes.filter((axis) => axis.count > 1).length < 2 ? 24 : 92; // room for the scale of colours
 const drawnAxes = data.sampled ? [] : data.axes.map((_, i) => i).filter((i) => shape[i] > 1).slice(0, 2);
 
 // -- choices
