@@ -92,27 +92,29 @@ def zombie(pid):
 def test_workers_killed_at_random_moments(tmp_path, undisturbed, record, monkeypatch):
     """Workers that die are replaced, and their batches computed again."""
     monkeypatch.setattr("jointplay.studies.beginning.batch_size", lambda *a: 25)
-    chance, kills, over = random.Random(3), [], threading.Event()
+    chance, kills, moved, over = random.Random(3), [], threading.Event(), threading.Event()
 
     def killer():
         while not over.is_set() and len(kills) < KILLS:
-            time.sleep(chance.uniform(0.3, 1.2))
-            workers = [
-                pid for pid in children(os.getpid()) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-            ]
-            if workers:
-                pid = chance.choice(workers)
-                os.kill(pid, signal.SIGKILL)
-                kills.append(pid)
+            if not moved.wait(0.1):  # a batch is done, so that workers are at work
+                continue
+            time.sleep(chance.uniform(0.0, 0.3))
+            own = [pid for pid in children(os.getpid()) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            if own:
+                kills.append(chance.choice(own))
+                os.kill(kills[-1], signal.SIGKILL)
+                time.sleep(0.2)
+            moved.clear()
 
     thread = threading.Thread(target=killer)
     thread.start()
+    options = {"store": tmp_path / "study.zarr", "executor": 2, "progress": lambda progress: moved.set()}
     try:
         count = RUNS
-        table = jp.sweep(slow, UNIT, samples=count, store=tmp_path / "study.zarr", executor=2)
+        table = jp.sweep(slow, UNIT, samples=count, **options)
         while len(kills) < KILLS and count < 20 * RUNS:
             count += RUNS
-            table = jp.sweep(slow, UNIT, samples=count, store=tmp_path / "study.zarr", executor=2)
+            table = jp.sweep(slow, UNIT, samples=count, **options)
     finally:
         over.set()
         thread.join()
