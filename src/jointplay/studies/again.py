@@ -13,12 +13,12 @@ import numpy as np
 
 from ..model.files import loads
 from ..model.mechanism import Mechanism
-from ..simulation import FixedRungeKutta, MoreauJean, RungeKutta
-from ..simulation.steppers import Stepper
+from ..simulation import FixedRungeKutta, MoreauJean, RungeKutta, Stepper
 from . import store as stores
+from .lanes import Course
 from .plan import Plan, differences
 from .subject import Machine
-from .work import DONE, MISSING, Job, Rows
+from .work import DONE, MISSING, Rows
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -117,9 +117,8 @@ def replay(
     mechanism = subject or loads(told["model"])
     named = {a: {label: revived(x) for label, x in values.items()} for a, values in told["named"].items()}
     machine = Machine(mechanism, revived(told["stepper"]), named)
-    job = Job(machine, until=told["until"], every=every or told["every"], reclose=told["reclose"])
     settings = plan.settings(number_of(plan, run, path))
-    found = job.run(machine.case(settings), lambda: False)
+    found = Course(told["until"], every or told["every"], told["reclose"]).alone(machine.task(settings))
     return found.assign_attrs(study=str(path), settings=json.dumps(settings))
 
 

@@ -11,7 +11,8 @@ from .._version import __version__
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.units import shorten
-from ..simulation.steppers import Stepper, is_number
+from ..physics.step import is_number
+from ..simulation import Stepper
 from ..system import System
 from . import metrics as meters
 from .axes import Fitted, address_of, read_axes

@@ -14,6 +14,7 @@ import numpy as np
 from ..parallel import cores
 from . import metrics as meters
 from . import store as stores
+from .lanes import Course
 from .plan import Plan, chunk_shape, contained, differences
 from .subject import Function, Machine
 from .work import Job, Rows, called, each_row, told
@@ -55,20 +56,21 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
     """The job with the names of its numbers, their attributes, and the times of kept samples; found by trial."""
     if isinstance(job.subject, Function):
         return tried_function(job, plan)
-    runs, first_error = [], None
-    whole = job.until if job.keep else None
+    runs: list[tuple[Any, Any]] = []
+    first_error: Exception | None = None
+    course = job.course if job.keep else Course(TRIAL * job.until, None, job.reclose)
     for run in dict.fromkeys((0, len(plan) - 1)):
         try:
-            case = job.subject.case(plan.settings(run))
-            result = job.run(case, lambda: False, whole or TRIAL * job.until)
-            twin = case.twin() if any(m.twin for m in job.metrics) else None
-            beside = job.run(twin, lambda: False, whole or TRIAL * job.until) if twin else None
+            task = job.subject.task(plan.settings(run))
+            result = course.alone(task)
+            needed = task.twin is not None and any(m.twin for m in job.metrics)
             if result.sizes.get("time"):
-                runs.append((result, beside))
-        except ValueError as error:
+                runs.append((result, course.alone(task.twin) if needed and task.twin else result))
+        except Exception as error:
             first_error = first_error or error
     if not runs:
-        raise first_error or ValueError("neither the first nor the last run of the study gives a result")
+        what = "neither the first nor the last run of the study gives a result"
+        raise ValueError(f"{what}: {told(first_error)}" if first_error else what) from first_error
     found = meters.expanded(job.metrics, runs, 0.0)
     kept = meters.expanded([replace(m, statistic="final") for m in job.keep], runs, 0.0)
     kept = [replace(m, statistic="") for m in kept]

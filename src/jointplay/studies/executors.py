@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..parallel import cores
+from .lanes import Interrupted
 from .subject import Function, Machine
-from .work import Interrupted, Job, Rows
+from .work import Job, Rows
 
 Batch = tuple[Any, Mapping[str, np.ndarray]]  # whatever names it, and its settings
 Submit = Callable[[Mapping[str, np.ndarray]], "Future[Rows]"]

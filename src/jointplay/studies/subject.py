@@ -5,19 +5,20 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
-from ..model.clearances import Rigid
+from ..model.clearances import Compliant, Following, Rigid
 from ..model.control import Control
 from ..model.files import dumps
 from ..model.mechanism import SECTIONS, Mechanism
 from ..model.parts import ModelError, Problem, plain, suggestion
 from ..model.units import shorten
-from ..simulation import MoreauJean, RungeKutta
-from ..simulation.steppers import Stepper
+from ..simulation import Stepper, default_stepper
+from ..system import STRUCTURAL
+from .lanes import Task
 
 # SI units that an address may have, the usual name of each first
 UNITS: tuple[str, ...] = (
@@ -41,26 +42,13 @@ STEPPER = "stepper."
 
 
 @dataclass(frozen=True)
-class Case:
-    """One run of a mechanism: everything that `simulate` is given."""
-
-    mechanism: Mechanism
-    stepper: Stepper
-
-    def twin(self) -> Case:
-        """The same without play, by the same stepper; numbers that then mean nothing are the same for all twins."""
-        closed = self.mechanism.closed()
-        joints = {n: {k: x for k, x in j.plain().items() if k != "contact"} for n, j in closed.joints.items()}
-        return Case(closed.replace(joints=joints), self.stepper)
-
-
-@dataclass(frozen=True)
 class Machine:
     """A mechanism that is run with other numbers at addresses, and other named values."""
 
     mechanism: Mechanism
     stepper: Stepper | None = None
     named: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def kind(self) -> str:
@@ -70,36 +58,50 @@ class Machine:
     def title(self) -> str:
         return self.mechanism.name
 
-    def first(self) -> Case:
-        """The case with the first of all named values, against which addresses are read."""
-        return self.case({address: next(iter(values)) for address, values in self.named.items()})
+    @property
+    def base(self) -> Mechanism:
+        """The mechanism with the first of all named values, against which addresses are read."""
+        return self.variant({address: next(iter(values)) for address, values in self.named.items()})[0]
 
-    def case(self, settings: Mapping[str, float | str]) -> Case:
-        """The run that these settings ask for: numbers at addresses, labels of named values."""
+    def variant(self, settings: Mapping[str, float | str]) -> tuple[Mechanism, Stepper | None]:
+        """The mechanism and the stepper with the named values of these settings."""
         mechanism, stepper = self.mechanism, self.stepper
-        numbers: dict[str, float | str] = {}
-        steps: dict[str, float | str] = {}
+        for address, values in self.named.items():
+            value = values[str(settings[address])]
+            if address == "stepper":
+                stepper = value
+            else:
+                mechanism = placed(mechanism, address, value)
+        return mechanism, stepper
+
+    def task(self, settings: Mapping[str, float | str]) -> Task:
+        """The run that these settings ask for: numbers at addresses, labels of named values."""
+        labels = repr([settings[address] for address in self.named])
+        numbers: dict[str, float] = {}
+        steps: dict[str, float] = {}
         for address, x in settings.items():
             if address not in self.named:
-                (steps if address.startswith(STEPPER) else numbers)[address.removeprefix(STEPPER)] = x
-            elif address == "stepper":
-                stepper = self.named[address][str(x)]
-            else:
-                mechanism = placed(mechanism, address, self.named[address][str(x)])
-        mechanism = mechanism.with_(numbers) if numbers else mechanism
-        stepper = stepper or default_stepper(mechanism)
+                (steps if address.startswith(STEPPER) else numbers)[address.removeprefix(STEPPER)] = float(x)
+        closed = tuple(a for a, x in numbers.items() if a.endswith(STRUCTURAL) and x == 0)
+        if (labels, closed) not in self.kept:  # all that takes time is the same for many runs
+            mechanism, stepper = self.variant(settings)
+            known = (
+                mechanism.with_({a: x for a, x in numbers.items() if a.endswith(STRUCTURAL)}) if numbers else mechanism
+            )
+            loose = bool(known.loose((Following, Rigid, Compliant)))
+            self.kept[labels, closed] = mechanism, stepper or default_stepper(known), loose, without_play(mechanism)
+        mechanism, stepper, loose, (ideal, gone) = self.kept[labels, closed]
         if steps:
-            known = [f.name for f in fields(stepper)]
-            for key in steps:
-                if key not in known:
-                    raise ValueError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
-            stepper = type(stepper)(**asdict(stepper) | {key: float(x) for key, x in steps.items()})
-        return Case(mechanism, stepper)
+            stepper = changed(stepper, steps)
+        free = frozenset(a for a in numbers if not a.endswith(STRUCTURAL) and not a.startswith("start."))
+        left = {a: x for a, x in numbers.items() if a not in gone}
+        twin = Task(ideal, stepper, left, free - gone, f"ideal {labels}", False) if loose else None
+        return Task(mechanism, stepper, numbers, free, labels, loose, twin)
 
     def read(self, address: str, raw: Any) -> float:
         """The SI number that is given for an address."""
         if isinstance(raw, str) and not address.startswith(STEPPER):
-            return self.first().mechanism.with_({address: raw}).value(address)
+            return self.base.with_({address: raw}).value(address)
         if isinstance(raw, str):
             from ..model.units import TIME, UnitError, parse_quantity
 
@@ -111,7 +113,10 @@ class Machine:
 
     def check(self, address: str, x: float) -> None:
         """Refuse a number that cannot be at an address, or an address that is not there."""
-        self.case({a: next(iter(values)) for a, values in self.named.items()} | {address: x})
+        labels = {a: next(iter(values)) for a, values in self.named.items()}
+        task = self.task(labels | {address: x})
+        if not address.startswith(STEPPER):
+            task.mechanism.with_({address: x})
 
     def unit(self, address: str) -> str:
         """The SI unit of an address, if it has one."""
@@ -119,7 +124,7 @@ class Machine:
             return ""
         if address.startswith(STEPPER):
             return "s" if address.endswith("step") else ""
-        base = self.first().mechanism
+        base = self.base
         for unit in UNITS:
             try:
                 base.with_({address: f"1 {unit}"})
@@ -185,9 +190,24 @@ def number(address: str, raw: Any) -> float:
     return float(raw)
 
 
-def default_stepper(mechanism: Mechanism) -> Stepper:
-    """The stepper that `simulate` would take."""
-    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped() else RungeKutta()
+def changed(stepper: Stepper, numbers: Mapping[str, float]) -> Stepper:
+    """A stepper with other numbers."""
+    known = [f.name for f in fields(stepper)]
+    for key in numbers:
+        if key not in known:
+            raise ValueError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
+    return replace(stepper, **numbers)
+
+
+def without_play(mechanism: Mechanism) -> tuple[Mechanism, frozenset[str]]:
+    """The ideal twin, the same whatever its contacts were, and the addresses that mean nothing in it."""
+    closed, gone = mechanism.closed(), set()
+    joints: dict[str, Any] = {}
+    for name, joint in closed.joints.items():
+        joints[name] = {key: x for key, x in joint.plain().items() if key != "contact"}
+        if hasattr(joint, "contact"):
+            gone |= {f"{name}.clearance", f"{name}.play", *(f"{name}.{tail}" for tail, *_ in joint.contact.numbers())}
+    return closed.replace(joints=joints), frozenset(gone)
 
 
 def placed(mechanism: Mechanism, address: str, value: Any) -> Mechanism:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..model.control import Control
 from ..model.mechanism import Mechanism
-from ..simulation.steppers import Stepper
+from ..simulation import Stepper
 from ..system import System
 from . import store as stores
 from .asking import attributes, job_of, plan_of, subject_of

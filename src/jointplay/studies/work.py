@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..simulation import simulate
-from .metrics import Metric
-from .subject import Case, Function, Machine, Subject, text_of
+from .lanes import Course, Interrupted, Task, reduced
+from .metrics import Metric, quantity
+from .subject import Function, Machine, Subject
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 MISSING, DONE, ENDED, RAISED = range(4)
 MEANINGS = "missing done ended_early raised"
-TWINS = 8  # ideal twins that a worker keeps
-
-
-class Interrupted(Exception):
-    """A batch that was asked to stop."""
+TWINS = 64  # ideal twins that a worker keeps
+BLOCK = 256  # runs whose twins are computed together
 
 
 @dataclass
@@ -79,10 +76,9 @@ class Job:
         if isinstance(self.subject, Function):
             self.call(self.subject, table, rows, stop)
             return rows
-        for i, settings in enumerate(each_row(table)):
-            if stop():
-                raise Interrupted
-            rows.put(i, *self.attempt(settings, stop))
+        listed = list(enumerate(each_row(table)))
+        for begin in range(0, len(listed), BLOCK):
+            self.block(self.subject, listed[begin : begin + BLOCK], rows, stop)
         return rows
 
     # -- functions of numbers
@@ -99,65 +95,63 @@ class Job:
             rows.put(i, DONE, math.nan, "", numbers)
 
     # -- mechanisms
-    def attempt(
-        self, settings: Mapping[str, float | str], stop: Callable[[], bool]
-    ) -> tuple[int, float, str, dict[str, Any]]:
-        """One run: how it ended, the time that it reached, what went wrong, its numbers."""
-        assert isinstance(self.subject, Machine)
+    @property
+    def course(self) -> Course:
+        """How far runs go."""
+        return Course(self.until, self.every, self.reclose)
+
+    def block(
+        self, machine: Machine, settings: Sequence[tuple[int, Any]], rows: Rows, stop: Callable[[], bool]
+    ) -> None:
+        """Some runs of a mechanism, and before them their ideal twins where a metric needs these."""
+        tasks: dict[int, Task] = {}
+        for i, one in settings:
+            try:
+                tasks[i] = machine.task(one)
+            except Exception as error:  # of a model that cannot be
+                rows.put(i, RAISED, math.nan, told(error), {})
+        if any(metric.twin for metric in self.metrics):
+            twins = {task.twin.key: task.twin for task in tasks.values() if task.twin is not None}
+            self.meet([twin for key, twin in twins.items() if key not in self.twins], stop)
+
+        def take(i: int, run: Any) -> None:
+            rows.put(i, *self.judged(tasks[i], run))
+
+        self.course.all(tasks.items(), take, stop)
+
+    def meet(self, twins: Sequence[Task], stop: Callable[[], bool]) -> None:
+        """Compute ideal twins and keep what is needed of them."""
+
+        def take(i: int, run: Any) -> None:
+            self.twins[twins[i].key] = run if isinstance(run, Exception) else reduced(run)
+
+        self.course.all(enumerate(twins), take, stop)
+        while len(self.twins) > TWINS + len(twins):
+            self.twins.pop(next(iter(self.twins)), None)
+
+    def judged(self, task: Task, run: Any) -> tuple[int, float, str, dict[str, Any]]:
+        """How a run ended, the time that it reached, what went wrong, its numbers."""
         try:
-            case = self.subject.case(settings)
-            run = self.run(case, stop)
+            if isinstance(run, Exception):
+                raise run
             reached, text = float(run.attrs["outcome_time"]), str(run.attrs["outcome_text"])
             if run.attrs["outcome"] != "done":
                 return ENDED, reached, text, {}
-            return DONE, reached, "", self.numbers(case, run, stop)
-        except Interrupted:
-            raise
+            return DONE, reached, "", self.numbers(task, run)
         except Exception as error:  # of a model that cannot be, or of somebody's function
             return RAISED, math.nan, told(error), {}
 
-    def numbers(self, case: Case, run: Dataset, stop: Callable[[], bool]) -> dict[str, Any]:
+    def numbers(self, task: Task, run: Dataset) -> dict[str, Any]:
         """The metrics of a run, and the signals that are kept."""
-        from .metrics import quantity
-
-        twin = self.twin_of(case, run, stop) if any(metric.twin for metric in self.metrics) else None
+        twin = run if task.twin is None else self.twins.get(task.twin.key)
+        if isinstance(twin, Exception):
+            raise ValueError(f"the ideal twin cannot run: {twin}")
         found: dict[str, Any] = {}
         for metric in self.metrics:
             found |= metric.of(run, twin, self.settled)
         for metric in self.keep:
             array = quantity(run, twin, metric.quantity, metric.label, self.settled)
             found[metric.name] = [] if array is None else array.values
-        return found
-
-    def run(self, case: Case, stop: Callable[[], bool], until: float | None = None) -> Dataset:
-        """The result of one run."""
-
-        def told_time(time: float) -> None:
-            if stop():
-                raise Interrupted
-
-        return simulate(
-            case.mechanism,
-            self.until if until is None else until,
-            case.stepper,
-            every=self.every if until in (None, self.until) else None,
-            strict=False,
-            reclose=self.reclose,
-            progress=told_time,
-        )
-
-    def twin_of(self, case: Case, run: Dataset, stop: Callable[[], bool]) -> Dataset:
-        """The result of the ideal twin; a run without play is its own."""
-        if not any(getattr(j, "clearance", 0) or getattr(j, "play", 0) for j in case.mechanism.joints.values()):
-            return run
-        twin = case.twin()
-        key = (text_of(twin.mechanism), repr(twin.stepper))
-        found = self.twins.get(key)
-        if found is None:
-            found = self.run(twin, stop)
-            while len(self.twins) >= TWINS:
-                self.twins.pop(next(iter(self.twins)), None)
-            self.twins[key] = found
         return found
 
 
