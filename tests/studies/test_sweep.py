@@ -144,6 +144,13 @@ def test_a_study_of_a_mechanism_does_not_depend_on_workers(grid):
         assert same(jp.sweep(LOOSE, over, metrics=METRICS, executor=executor, **BRIEF), grid)
 
 
+def test_deviations_from_the_ideal_twin_with_either_joint_open():
+    ideal = jp.library.crank_rocker_2016().replace(forces=LOOSE.forces)
+    over = {"J2.clearance": [0, 1e-3], "J3.clearance": [0, 1e-3]}
+    table = jp.sweep(ideal, over, metrics="deviation[rocker]", **BRIEF)["deviation[rocker]"].values
+    assert table[0, 0] == 0 and (table.ravel()[1:] > 0).all() and len(set(table.ravel())) == 4
+
+
 def test_a_fit_opens_its_joint_with_its_radius():
     ideal = jp.library.crank_rocker_2016()
     table = jp.sweep(ideal, {"J2.fit": "20 H7/g6"}, until=0.002, samples=4, metrics="peak_force[J2]")

@@ -83,14 +83,14 @@ class Machine:
             if address not in self.named:
                 (steps if address.startswith(STEPPER) else numbers)[address.removeprefix(STEPPER)] = float(x)
         closed = tuple(a for a, x in numbers.items() if a.endswith(STRUCTURAL) and x == 0)
-        if (labels, closed) not in self.kept:  # all that takes time is the same for many runs
+        key = labels, closed, tuple(numbers)
+        if key not in self.kept:  # all that takes time is the same for many runs
             mechanism, stepper = self.variant(settings)
-            known = (
-                mechanism.with_({a: x for a, x in numbers.items() if a.endswith(STRUCTURAL)}) if numbers else mechanism
-            )
+            plays = {a: x for a, x in numbers.items() if a.endswith(STRUCTURAL)}
+            known = mechanism.with_(plays) if plays else mechanism
             loose = bool(known.loose((Following, Rigid, Compliant)))
-            self.kept[labels, closed] = mechanism, stepper or default_stepper(known), loose, without_play(mechanism)
-        mechanism, stepper, loose, (ideal, gone) = self.kept[labels, closed]
+            self.kept[key] = mechanism, stepper or default_stepper(known), loose, without_play(mechanism)
+        mechanism, stepper, loose, (ideal, gone) = self.kept[key]
         if steps:
             stepper = changed(stepper, steps)
         free = frozenset(a for a in numbers if not a.endswith(STRUCTURAL) and not a.startswith("start."))
