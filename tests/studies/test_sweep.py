@@ -147,8 +147,14 @@ def test_a_study_of_a_mechanism_does_not_depend_on_workers(grid):
 def test_deviations_from_the_ideal_twin_with_either_joint_open():
     ideal = jp.library.crank_rocker_2016().replace(forces=LOOSE.forces)
     over = {"J2.clearance": [0, 1e-3], "J3.clearance": [0, 1e-3]}
-    table = jp.sweep(ideal, over, metrics="deviation[rocker]", **BRIEF)["deviation[rocker]"].values
-    assert table[0, 0] == 0 and (table.ravel()[1:] > 0).all() and len(set(table.ravel())) == 4
+    found = jp.sweep(ideal, over, metrics=["deviation[rocker]", "shift[coupler]"], **BRIEF)
+    for name in ("deviation[rocker]", "shift[coupler]"):
+        table = found[name].values
+        assert table[0, 0] == 0 and (table.ravel()[1:] > 0).all() and len(set(table.ravel())) == 4
+    run = jp.simulate(ideal.with_({"J2.clearance": 1e-3}), **BRIEF)
+    twin = jp.simulate(ideal, **BRIEF)
+    off = np.hypot(*(jp.results.apart(run, twin, axis).sel(body="coupler") for axis in "xy"))
+    assert found["shift[coupler]"].values[1, 0] == off.max() and found["shift[coupler]"].attrs["units"] == "m"
 
 
 def test_a_fit_opens_its_joint_with_its_radius():

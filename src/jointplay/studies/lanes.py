@@ -153,6 +153,7 @@ class Crew:
             except Exception as error:
                 result = error
             self.take(run, result)
+        for lane in ended:  # only now: a lane at its start has no end in sight, which results would tell
             self.refill(lane)
         simulation.aim(simulation.stepper.whole(self.until), NEVER)
 
@@ -177,4 +178,5 @@ class Crew:
 
 def reduced(run: Dataset) -> Dataset:
     """What of an ideal twin is needed to tell how far another run is from it."""
-    return run[[name for name in ("angle", "angle_rate") if name in run]].copy()
+    names = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")
+    return run[[name for name in names if name in run]].copy()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparison import LOSSES
 from ..model.parts import suggestion
-from ..results import deviation
+from ..results import apart, deviation
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -29,7 +29,7 @@ TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of"
 _METRIC = re.compile(r"\s*(?:(\w+)\s*\(\s*)?(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*(\))?\s*")
 SIZES = {"force": ("force_x", "force_y", "joint"), "acceleration": ("x_acceleration", "y_acceleration", "body")}
 TORQUES = {"control": "actuator", "effort": "drive"}
-DEVIATION, LOST = "deviation", "energy_lost"
+DEVIATION, SHIFT, LOST = "deviation", "shift", "energy_lost"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Metric:
     @property
     def twin(self) -> bool:
         """Whether it needs a run of the ideal twin."""
-        return self.quantity == DEVIATION and self.function is None
+        return self.quantity in (DEVIATION, SHIFT) and self.function is None
 
     def of(self, run: Dataset, twin: Dataset | None, settled: float) -> dict[str, float]:
         """Its number by its name; NaN where the run has no such quantity."""
@@ -110,6 +110,8 @@ def whole(run: Dataset, twin: Dataset | None, name: str, label: str, settled: fl
 
     if name == DEVIATION:
         return None if twin is None else deviation(run, twin, settled)
+    if name == SHIFT:
+        return None if twin is None else shift(run, twin, settled)
     if name == LOST:
         ends = [LOSSES[part] * float(run[part][-1]) for part in LOSSES if part in run and run.sizes["time"]]
         return xarray.DataArray(float(sum(ends)), attrs={"units": "J", "long_name": "energy lost in contacts"})
@@ -125,9 +127,19 @@ def whole(run: Dataset, twin: Dataset | None, name: str, label: str, settled: fl
     return run.get(name)
 
 
+def shift(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
+    """How far each body's mass centre is from that of the ideal twin at most, from `begin` (s) on (m)."""
+    off = [apart(run, twin, name, begin) for name in "xy"]
+    far = np.hypot(off[0].values, off[1].values)
+    if not len(far):
+        raise ValueError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
+    said = {"units": "m", "long_name": "largest distance from the ideal twin"}
+    return off[0].isel(time=0, drop=True).copy(data=far.max(axis=0)).assign_attrs(said)
+
+
 def known_names(runs: Iterable[Dataset]) -> list[str]:
     """The quantities that some results have."""
-    found = [DEVIATION, LOST, *SIZES, "torque"]
+    found = [DEVIATION, SHIFT, LOST, *SIZES, "torque"]
     for run in runs:
         found += [str(name) for name, array in run.data_vars.items() if array.dtype.kind in "fiub"]
     return list(dict.fromkeys(found))
@@ -188,7 +200,9 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
             told = run[f"{dimension}_unit"].values[list(run[dimension].values).index(metric.label)]
             unit = str(told) if " or " in unit else unit
     text = (
-        "largest deviation from the ideal twin" if metric.twin else str(array.attrs.get("long_name", metric.quantity))
+        "largest deviation from the ideal twin"
+        if metric.quantity == DEVIATION
+        else str(array.attrs.get("long_name", metric.quantity))
     )
     what = f"{text}, {metric.label}" if metric.label else text
     counts = metric.twin or (metric.statistic and metric.statistic != "final")
