@@ -180,3 +180,44 @@ def test_many_tiny_runs_cost_little(tmp_path, record):
     record(item="100,000 tiny runs", quantity=said, unit="ms", ours=ours, reference="below 0.2", verdict=verdict)
     assert agrees, spent
     assert sizes[100_000] - sizes[10_000] < 120, sizes  # MB: the table itself is 4 MB
+
+
+def test_monte_carlo_of_a_slider_crank(tmp_path, record):
+    """2,000 machines with H7/g6 in two joints: distribution, share beyond a limit, ranking; in the end a check of the
+    ranking by runs whose axis is halved."""
+    slider = jp.load(ROOT / "examples" / "slider_crank.yaml").with_({"motor.speed": "300 rpm"})
+    asked = {
+        "until": 0.3,
+        "stepper": jp.MoreauJean(2e-5),
+        "settled": 0.1,
+        "metrics": ["shift[slider]", "peak_force[J3]"],
+    }
+    over = {"J2.fit": "20 H7/g6", "J3.fit": "20 H7/g6"}
+    table = jp.sweep(slider, over, samples=2000, store=tmp_path / "study.zarr", **asked)
+    assert (table.status == 1).all()
+    total = (table["J2.clearance"] + table["J3.clearance"]).values
+    shift = table["shift[slider]"].values
+    # a rod pushed and pulled once a turn moves the slider by both clearances at most, along the rod
+    ratio = float((shift / total).max())
+    agrees = 0.5 < float((shift / total).min()) and ratio < 1.05
+    said, verdict = (
+        "largest shift of the slider by the sum of both clearances, 2,000 machines",
+        "agrees" if agrees else "differs",
+    )
+    record(item="Monte Carlo, 20 H7/g6", quantity=said, unit="", ours=ratio, reference="about 1", verdict=verdict)
+    assert agrees, (ratio, float((shift / total).min()))
+    limit = float(np.percentile(shift, 90))
+    share = studies.share(table, "shift[slider]", limit)
+    assert share.low < 0.1 < share.high and share.runs == 2000
+    ranked = studies.ranking(table, "shift[slider]", limit)
+    best = str(ranked.factor.values[0])
+    first = {a: table[a].values[:200] for a in ("J2.clearance", "J3.clearance")}
+    pairs = list(zip(*(x / 2 if a == best else x for a, x in first.items()), strict=True))
+    opened = slider.loosen("J2", fit="20 H7/g6").loosen("J3", fit="20 H7/g6")
+    halved = jp.sweep(opened, {("J2.clearance", "J3.clearance"): pairs}, **asked)
+    gain = float(shift[:200].mean() - halved["shift[slider]"].mean())
+    foretold = float(ranked["gain"][0])
+    agrees = abs(gain - foretold) < 0.25 * gain
+    record(item="Monte Carlo, 20 H7/g6", quantity=f"fall of the mean shift if {best} is halved, as ranked", unit="m",
+           ours=foretold, reference=gain, verdict="agrees" if agrees else "differs")  # fmt: skip
+    assert agrees, (gain, foretold)

@@ -301,3 +301,32 @@ def test_what_needs_samples_says_so(function):
         function(table, "value")
     with pytest.raises(ValueError, match="no metric 'valeu'"):
         studies.share(table, "valeu", 1.0)
+
+
+# -- lanes
+@pytest.mark.parametrize("stepper", [jp.MoreauJean(2e-4), jp.RungeKutta(1e-6, 1e-8), jp.FixedRungeKutta(1e-4)])
+def test_lanes_threads_and_order_do_not_change_a_bit(stepper, monkeypatch):
+    contact = (
+        jp.Rigid(friction=0.1)
+        if isinstance(stepper, jp.MoreauJean)
+        else jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e6})
+    )
+    loose = LOOSE.loosen("J2", "1 mm", contact=contact)
+    over = {"J2.clearance": [0, 1e-3, 2e-3], "crank.mass": [1.0, 3.0], "start.crank.rate": [0.0, 2.0]}
+    asked = {"until": 0.02, "stepper": stepper, "metrics": ["final(angle[rocker])", "peak_force", "shift[coupler]"]}
+    found = {}
+    for lanes, workers in ((1, 1), (4, 1), (8, 2)):
+        monkeypatch.setattr("jointplay.studies.lanes.LANES", lanes)
+        found[lanes] = jp.sweep(loose, over, executor=workers, **asked)
+        assert (found[lanes].status == 1).all(), found[lanes].outcome.values
+    assert same(found[1], found[4]) and same(found[1], found[8])
+    turned = jp.sweep(loose, {key: over[key][::-1] for key in reversed(over)}, **asked)
+    for name in ("final(angle[rocker])", "shift[coupler]"):
+        assert np.array_equal(turned[name].sortby(list(over)).transpose(*over), found[1][name])
+
+
+def test_a_run_that_cannot_begin_leaves_its_lane_to_the_next():
+    over = {"start.crank": [1.6, 1.571, 1.7], "crank.mass": [0.5, 1.0]}  # penetrates unless the crank stands right
+    table = jp.sweep(LOOSE, over, metrics="final(angle[crank])", **BRIEF)
+    assert (table.status.sel({"start.crank": 1.7}) == 3).all() and (table.status.sel({"start.crank": 1.571}) == 1).all()
+    assert "penetrates" in str(table.outcome.values[2, 0])

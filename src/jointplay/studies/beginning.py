@@ -22,6 +22,7 @@ from .work import Job, Rows, called, each_row, told
 BATCH = 5.0  # s of work in a batch
 MOST = 1 << 16  # runs in a batch
 TRIAL = 0.02  # of a run, to see which quantities it has
+TRIALS = 9  # runs that are tried at most
 
 
 def begin(
@@ -59,7 +60,10 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
     runs: list[tuple[Any, Any]] = []
     first_error: Exception | None = None
     course = job.course if job.keep else Course(TRIAL * job.until, None, job.reclose)
-    for run in dict.fromkeys((0, len(plan) - 1)):
+    few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
+    for run in dict.fromkeys((0, len(plan) - 1, *few)):
+        if runs and run in few[1:-1]:
+            break  # one of the ends can run, which is enough
         try:
             task = job.subject.task(plan.settings(run))
             result = course.alone(task)
@@ -69,7 +73,7 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
         except Exception as error:
             first_error = first_error or error
     if not runs:
-        what = "neither the first nor the last run of the study gives a result"
+        what = f"none of {len(set(few))} runs that were tried gives a result"
         raise ValueError(f"{what}: {told(first_error)}" if first_error else what) from first_error
     found = meters.expanded(job.metrics, runs, 0.0)
     kept = meters.expanded([replace(m, statistic="final") for m in job.keep], runs, 0.0)
