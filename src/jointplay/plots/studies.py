@@ -10,7 +10,7 @@ from ..studies.axes import RUN
 from ..studies.meaning import indices, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
 from .runs import _label as label
-from .style import COLOURS, IDEAL, legend, look, sheet
+from .style import COLOURS, IDEAL, largest, legend, look, scale, sheet
 
 if TYPE_CHECKING:
     import xarray
@@ -22,7 +22,11 @@ EDGE = "#333333"
 def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bins: int = 40) -> Figure:
     """The distribution of a metric over the runs of a study, with P5, P50 and P95 and the share beyond a limit."""
     values, good = numbers(study, metric)
-    marks = percentiles(study, metric)
+    size, unit = in_unit(study, metric)
+    values = values / size
+    marks = {p: x / size for p, x in percentiles(study, metric).items()}
+    found = None if limit is None else share(study, metric, limit)
+    limit = None if limit is None else limit / size
     with sheet(None, 2.9, width=5.6) as figure:
         ax = figure.add_subplot()
         edges = np.histogram_bin_edges(values[good], bins).tolist()
@@ -36,12 +40,13 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
         for p, x in marks.items():
             ax.axvline(x, ymax=0.86, color=EDGE, linewidth=0.9, linestyle="--", zorder=4)
             ax.annotate(f"P{p:g}\n{x:.3g}", (x, 1.06 * top), ha="center", va="bottom", fontsize=7.5, color=EDGE)
-        if limit is not None:
-            found = share(study, metric, limit)
+        if limit is not None and found is not None:
             ax.axvline(limit, color=COLOURS[1], linewidth=1.4, zorder=5)
-            text = f"{100 * found.share:.2g} % beyond {limit:g} ({100 * found.low:.2g} to {100 * found.high:.2g} %)"
+            text = (
+                f"{100 * found.share:.2g} % beyond {limit:g} {unit} ({100 * found.low:.2g} to {100 * found.high:.2g} %)"
+            )
             ax.set_title(text, loc="right", fontsize=8.5, color=COLOURS[1])
-        ax.set_xlabel(label(study[metric], metric))
+        ax.set_xlabel(f"{study[metric].attrs.get('long_name', metric)}" + (f" ({unit})" if unit else ""))
         ax.set_ylabel("runs")
         ax.grid(axis="x", visible=False)
         failed = int((~good).sum())
@@ -98,12 +103,14 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
     """Which clearance to halve first: what that gains of the mean and of the 95th percentile of a metric."""
     found = ranked(study, metric, limit)
     names = [str(name) for name in found["factor"].values]
-    unit = str(study[metric].attrs.get("units", ""))
+    size, unit = in_unit(study, metric)
     with sheet(None, 1.1 + 0.5 * len(names), width=5.6) as figure:
         ax = figure.add_subplot()
         for k, (name, text) in enumerate((("gain", "of the mean"), ("gain_high", "of the 95th percentile"))):
             places = np.arange(len(names)) + 0.38 * (k - 0.5)
-            bars(ax, places, found[name].values, found[f"{name}_error"].values, COLOURS[2 + k], text, 0.36)
+            bars(
+                ax, places, found[name].values / size, found[f"{name}_error"].values / size, COLOURS[2 + k], text, 0.36
+            )
         shown = names
         if limit is not None:
             now = 100 * found.attrs["beyond"]
@@ -114,10 +121,16 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
         ax.axvline(0, color=EDGE, linewidth=0.6)
         ax.set_xlabel(f"fall of {metric}" + (f" ({unit})" if unit else ""))
         legend(ax)
-        explained = found.attrs["explained"]
-        ax.set_title(f"surface explains {100 * explained:.0f} %", loc="right", fontsize=7.5, color=IDEAL)
+        said = f"surface through the runs explains {100 * found.attrs['explained']:.0f} %"
+        figure.text(0.99, 0.985, said, ha="right", va="top", fontsize=7.5, color=IDEAL)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
+
+
+def in_unit(study: xarray.Dataset, metric: str) -> tuple[float, str]:
+    """The unit in which a metric reads well, by its size in SI units: lengths in mm or µm."""
+    unit = str(study[metric].attrs.get("units", ""))
+    return scale(largest(study[metric].values)) if unit == "m" else (1.0, unit)
 
 
 def bars(
