@@ -199,7 +199,7 @@ def test_monte_carlo_of_a_slider_crank(tmp_path, record):
     shift = table["shift[slider]"].values
     # a rod pushed and pulled once a turn moves the slider by both clearances at most, along the rod
     ratio = float((shift / total).max())
-    agrees = 0.5 < float((shift / total).min()) and ratio < 1.05
+    agrees = float((shift / total).min()) > 0.5 and ratio < 1.05
     said, verdict = (
         "largest shift of the slider by the sum of both clearances, 2,000 machines",
         "agrees" if agrees else "differs",

@@ -141,6 +141,8 @@ def _parser() -> argparse.ArgumentParser:
     reproduce = add("reproduce", "compare our numbers with those of a published study")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
+    reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
+    reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
     reproduce.add_argument(
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"

@@ -73,12 +73,17 @@ def reproduce(arguments: argparse.Namespace) -> None:
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"--histories: no such directory {folder!r}; create it first")
     options: dict[str, object] = {}
-    if arguments.table is not None:
-        tables = [str(n) for n in study.tables]
-        if arguments.table.strip() not in tables:
-            remedy = f"choose {', '.join(tables)}" if tables else "the study has none; leave --table out"
-            raise ValueError(f"--table {arguments.table}: {study.name} has no such table; {remedy}")
-        options["table"] = int(arguments.table)
+    for what, known in (("table", study.tables), ("figure", study.figures)):
+        given = getattr(arguments, what)
+        if given is not None:
+            numbers = [str(n) for n in known]
+            if given.strip() not in numbers:
+                remedy = f"choose {', '.join(numbers)}" if numbers else f"the study has none; leave --{what} out"
+                raise ValueError(f"--{what} {given}: {study.name} has no such {what}; {remedy}")
+            options[what] = int(given)
+    if len(options) > 1 or (arguments.full and "figure" not in options):
+        raise ValueError("give --table or --figure, and --full with --figure only")
+    options |= {"full": True} if arguments.full else {}
     if study.tables and sys.stderr.isatty():
         options["progress"] = _told
     with computing():
