@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ import pytest
 import jointplay as jp
 from jointplay import studies
 from tests.studies.functions import ishigami, slow
-from tests.studies.test_sweep import UNIT, same
+from tests.studies.test_sweep import LOOSE, UNIT, same
 
 ROOT = Path(__file__).resolve().parent.parent
 KILLS = 20
@@ -125,13 +127,23 @@ def test_workers_killed_at_random_moments(tmp_path, undisturbed, record, monkeyp
     assert agrees and len(kills) >= KILLS
 
 
+def mechanism(**how):
+    """A study of a mechanism whose runs have two structures."""
+    over = {"J2.clearance": [0, 1e-3, 2e-3], "J2.friction": [0.0, 0.1], "crank.mass": [1.0, 2.0]}
+    metrics = ["final(angle[rocker])", "peak_force", "deviation[rocker]", "impacts"]
+    return jp.sweep(LOOSE, over, until=0.05, stepper=jp.MoreauJean(5e-5), metrics=metrics, **how)
+
+
 def test_dask_processes_and_shards_give_the_same_table(tmp_path, undisturbed, record):
     """In processes, on a Dask cluster of two, one of which is killed on the way, and as four shards."""
     from distributed import Client, LocalCluster
 
-    found = {}
+    found, mechanisms = {}, {}
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        mechanisms["mechanism on processes"] = mechanism(executor=pool)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         found["Dask"] = jp.sweep(slow, UNIT, samples=RUNS, executor=client)
+        mechanisms["mechanism on Dask"] = mechanism(executor=client)
         pids = client.run(os.getpid)
         timer = threading.Timer(1.5, os.kill, (next(iter(pids.values())), signal.SIGKILL))
         timer.start()
@@ -139,9 +151,13 @@ def test_dask_processes_and_shards_give_the_same_table(tmp_path, undisturbed, re
         timer.join()
     for i in range(1, 5):
         jp.sweep(slow, UNIT, samples=RUNS, store=tmp_path / "study.zarr", shard=(i, 4), executor=2)
+        mechanism(store=tmp_path / "mechanism.zarr", shard=(i, 4))
     found["four shards"] = studies.collect(tmp_path / "study.zarr")
-    for name, table in found.items():
-        agrees = same(table, undisturbed)
+    mechanisms["mechanism as four shards"] = studies.collect(tmp_path / "mechanism.zarr")
+    tables = {name: (table, undisturbed) for name, table in found.items()}
+    tables |= {name: (table, mechanism()) for name, table in mechanisms.items()}
+    for name, (table, expected) in tables.items():
+        agrees = same(table, expected)
         record(item="executors", quantity=f"numbers that differ: {name}", unit="", ours=0.0 if agrees else 1.0,
                reference=0.0, verdict="agrees" if agrees else "differs")  # fmt: skip
         assert agrees, name
@@ -182,6 +198,7 @@ def test_many_tiny_runs_cost_little(tmp_path, record):
     assert sizes[100_000] - sizes[10_000] < 120, sizes  # MB: the table itself is 4 MB
 
 
+@pytest.mark.timeout(1200)
 def test_monte_carlo_of_a_slider_crank(tmp_path, record):
     """2,000 machines with H7/g6 in two joints: distribution, share beyond a limit, ranking; in the end a check of the
     ranking by runs whose axis is halved."""

@@ -252,3 +252,29 @@ if __name__ == "__main__":
         child.wait()
     assert same(jp.sweep(slow, UNIT, samples=150, store=path), jp.sweep(slow, UNIT, samples=150))
     assert np.isfinite(studies.open_study(path)["sum"]).all()
+
+
+def test_ctrl_c_ends_a_study_and_says_how_to_go_on(path):
+    code = f"""
+import jointplay as jp
+import jointplay.studies.beginning as beginning
+from jointplay.cli import complain
+from tests.studies.functions import slow
+beginning.batch_size = lambda *a: 5
+over = {{"x": jp.uniform(0, 1), "y": jp.uniform(0, 1)}}
+try:
+    jp.sweep(slow, over, samples=2000, store={str(path)!r}, progress=lambda p: print(p.done, flush=True))
+except KeyboardInterrupt as error:
+    complain(str(error))
+    raise SystemExit(1)
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while int(child.stdout.readline()) < 20:
+        pass
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    known = studies.state(path)["done"]
+    assert child.returncode == 1 and 20 <= known < 2000
+    assert said == f"jointplay: interrupted; {known} of 2000 runs are in {path}, and the same call goes on from there\n"
