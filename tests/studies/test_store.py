@@ -166,21 +166,22 @@ with writer(Path({str(path)!r})):
     assert same(jp.sweep(slow, UNIT, samples=4, store=path), table)
 
 
-def test_a_full_disk_loses_nothing_that_was_written(path, monkeypatch):
+@pytest.mark.parametrize("at", [1, 4])
+def test_a_full_disk_loses_nothing_that_was_written(path, monkeypatch, at):
     whole = jp.sweep(slow, UNIT, samples=100)
     monkeypatch.setattr("jointplay.studies.beginning.batch_size", lambda *a: 10)
     plain, calls = stores.Zarr.put, []
 
     def full(self, *what):
         calls.append(1)
-        if len(calls) == 7:
+        if len(calls) == at:
             raise OSError(errno.ENOSPC, "No space left on device")
         plain(self, *what)
 
     monkeypatch.setattr(stores.Zarr, "put", full)
     with pytest.raises(OSError, match=r"the disk is full; .* of 100 runs are in .*, and the same call goes on"):
         jp.sweep(slow, UNIT, samples=100, store=path)
-    assert 0 < studies.state(path)["done"] < 100
+    assert 0 <= studies.state(path)["done"] < 100
     assert same(jp.sweep(slow, UNIT, samples=100, store=path), whole)
 
 

@@ -263,3 +263,4 @@ note.textContent = "Click a run to see it.";
 element("run").append(note);
 choices();
 draw();
+window.jointplay = { ready: true };

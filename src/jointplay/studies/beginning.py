@@ -14,7 +14,7 @@ import numpy as np
 from ..parallel import cores
 from . import metrics as meters
 from . import store as stores
-from .lanes import Course
+from .lanes import LANES, Course
 from .plan import Plan, chunk_shape, contained, differences
 from .subject import Function, Machine
 from .work import Job, Rows, called, each_row, told
@@ -32,10 +32,12 @@ def begin(
     job, names, sample_times = tried(job, plan)
     known: dict[int, Rows] = {}
     spent = math.inf
-    for run in range(min(len(plan), 3)):  # the first may compile
+    for first in range(0, min(len(plan), 2 * LANES), LANES):  # twice, since the first ones may compile
+        runs = np.arange(first, min(first + LANES, len(plan)))
         began = time.perf_counter()
-        known[run] = job.compute(plan.table(np.array([run])))
-        spent = min(spent, time.perf_counter() - began)
+        rows = job.compute(plan.table(runs))
+        spent = min(spent, (time.perf_counter() - began) / len(runs))
+        known |= {int(run): rows.one(i) for i, run in enumerate(runs)}
         if spent > BATCH:
             break
     chunk = chunk_shape(plan.shape, batch_size(spent, len(plan), executor))

@@ -135,18 +135,12 @@ def go(
     status = np.array(table.status())
     mine = np.ones(len(plan), bool) if shard is None else np.arange(len(plan)) % shard[1] == shard[0] - 1
     mine = mine.reshape(plan.shape)
-    for run, rows in known.items():
-        if mine[np.unravel_index(run, plan.shape)]:
-            keep_run(table, plan, chunk, run, rows, status)
-    todo = int((mine & (status == MISSING)).sum())
-    already, began = int(mine.sum()) - todo, time.monotonic()
-    total = already + todo
-    if progress is not None:
-        progress(report(status, mine, total, 0, began))
-    loop = done(job, missing(plan, chunk, status, mine), executor)
-    computed = 0
-    try:
-        with contextlib.closing(loop):
+    total, computed, began = int(mine.sum()), 0, time.monotonic()
+    with explained(status, mine, path):
+        keep(table, plan, chunk, known, mine, status)
+        if progress is not None:
+            progress(report(status, mine, total, 0, began))
+        with contextlib.closing(done(job, missing(plan, chunk, status, mine), executor)) as loop:
             for (rectangle, chosen), rows in loop:
                 table.put(rectangle, chosen, rows)
                 status[rectangle][chosen] = rows.status
@@ -157,6 +151,14 @@ def go(
                     i = int(np.argmax(rows.status != DONE))
                     number = plan.numbers(rectangle)[chosen][i]
                     raise StudyFailed(f"run {number} ({shown(plan.settings(number))}): {rows.outcome[i]}")
+    return table.dataset()
+
+
+@contextlib.contextmanager
+def explained(status: np.ndarray, mine: np.ndarray, path: Path | None) -> Iterator[None]:
+    """What ends a study says how far it is, and how to go on."""
+    try:
+        yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(advice("interrupted", status, mine, path)) from None
     except OSError as error:
@@ -164,18 +166,24 @@ def go(
         raise OSError(error.errno, advice(f"{path}: {what}", status, mine, path)) from error
     except WorkersLost as error:
         raise WorkersLost(advice(str(error), status, mine, path)) from error.__cause__
-    return table.dataset()
 
 
-def keep_run(table: Any, plan: Plan, chunk: Sequence[int], run: int, rows: Rows, status: np.ndarray) -> None:
-    """Write down a run that is known already."""
-    place = np.unravel_index(run, plan.shape)
-    rectangle = tuple(
-        slice(i // c * c, min((i // c + 1) * c, n)) for i, c, n in zip(place, chunk, plan.shape, strict=True)
-    )
-    chosen = plan.numbers(rectangle) == run
-    table.put(rectangle, chosen, rows)
-    status[place] = rows.status[0]
+def keep(
+    table: Any, plan: Plan, chunk: Sequence[int], known: Mapping[int, Rows], mine: np.ndarray, status: np.ndarray
+) -> None:
+    """Write down runs that are known already, batch by batch."""
+    batches: dict[tuple[int, ...], list[int]] = {}
+    for run in known:
+        place = np.unravel_index(run, plan.shape)
+        if mine[place]:
+            batches.setdefault(tuple(int(i) // c for i, c in zip(place, chunk, strict=True)), []).append(run)
+    for at, runs in batches.items():
+        rectangle = tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(at, chunk, plan.shape, strict=True))
+        numbers = plan.numbers(rectangle)
+        chosen = np.isin(numbers, runs)
+        rows = Rows.joined([known[int(run)] for run in numbers[chosen]])
+        table.put(rectangle, chosen, rows)
+        status[rectangle][chosen] = rows.status
 
 
 def missing(

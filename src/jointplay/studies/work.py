@@ -48,6 +48,18 @@ class Rows:
                 else:
                     self.values[name][i] = x
 
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """The runs of several, one after the other."""
+        values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
+        status, reached = (np.concatenate([getattr(part, name) for part in parts]) for name in ("status", "reached"))
+        return cls(status, reached, [text for part in parts for text in part.outcome], values)
+
+    def one(self, i: int) -> Rows:
+        """One of the runs."""
+        values = {name: x[i : i + 1] for name, x in self.values.items()}
+        return Rows(self.status[i : i + 1], self.reached[i : i + 1], self.outcome[i : i + 1], values)
+
 
 @dataclass(frozen=True)
 class Job:
