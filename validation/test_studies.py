@@ -21,6 +21,7 @@ from jointplay import studies
 from tests.studies.functions import ishigami, slow
 from tests.studies.test_sweep import LOOSE, UNIT, same
 
+pytestmark = pytest.mark.timeout(1200)
 ROOT = Path(__file__).resolve().parent.parent
 KILLS = 20
 RUNS = 3000
@@ -198,7 +199,6 @@ def test_many_tiny_runs_cost_little(tmp_path, record):
     assert sizes[100_000] - sizes[10_000] < 120, sizes  # MB: the table itself is 4 MB
 
 
-@pytest.mark.timeout(1200)
 def test_monte_carlo_of_a_slider_crank(tmp_path, record):
     """2,000 machines with H7/g6 in two joints: distribution, share beyond a limit, ranking; in the end a check of the
     ranking by runs whose axis is halved."""
