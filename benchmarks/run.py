@@ -77,11 +77,8 @@ def compile_time() -> Results:
 
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
-<<<<<<< HEAD
-BENCHMARKS += [two_driving_links, table_of_controllers, start_up, library_start_up, repeated_runs, python_loop]
-=======
 BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
->>>>>>> 952c108 (jointplay reproduce akhadkar2016 --figure N; contour of 121 runs in make bench)
+BENCHMARKS += [repeated_runs, python_loop]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -90,11 +87,8 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *rigid.BARS,
     *compliant.BARS,
     *literature.BARS,
-<<<<<<< HEAD
     *repeated.BARS,
-=======
     *contour.BARS,
->>>>>>> 952c108 (jointplay reproduce akhadkar2016 --figure N; contour of 121 runs in make bench)
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]

@@ -7,7 +7,16 @@ import pytest
 from jointplay.papers.akhadkar2016_figures import FIGURES, records
 
 # claims that do not hold, and why is told in their verdicts; all others do
-DIFFER = {"Figure 5": 1, "Figure 6": 1, "Figure 14": 1, "Figure 15": 1, "Figure 16": 1, "Figure 17b": 1, "Figure 18b": 1, "Figure 22": 3}
+DIFFER = {
+    "Figure 5": 1,
+    "Figure 6": 1,
+    "Figure 14": 1,
+    "Figure 15": 1,
+    "Figure 16": 1,
+    "Figure 17b": 1,
+    "Figure 18b": 1,
+    "Figure 22": 3,
+}
 
 
 @pytest.mark.timeout(900)
