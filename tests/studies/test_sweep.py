@@ -244,6 +244,7 @@ def test_metrics_read_and_written():
         ({"until": None}, "until must be"),
         ({"until": -1}, "until must be"),
         ({"settled": 2.0}, "leaves nothing"),
+        ({"every": 2.0}, "longer than the run"),
         ({"metrics": None}, "which numbers"),
         ({"stepper": "fast"}, "stepper must be"),
         ({"keep": ["max(angle[crank])"]}, "names of signals"),

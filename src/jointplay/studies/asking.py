@@ -77,6 +77,8 @@ def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool
         wanted = "> 0" if least == 0 else ">= 0"
         if not (x is None and name == "every") and not (is_number(x) and (x > 0 or (least is None and x == 0))):
             raise ValueError(f"{name} must be a number of seconds {wanted}, got {x!r}")
+    if every is not None and every > until:
+        raise ValueError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
     if settled >= until:
         raise ValueError(f"settled = {settled:g} s leaves nothing of the run of {until:g} s")
     asked = meters.read_metrics(metrics)
