@@ -48,3 +48,11 @@ def contour_of_clearances() -> Results:
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     some = {n: min(contour(1e-5, n, 5) for _ in range(2)) for n in (1, 2)}
     return {"contour_121_s": both, "contour_speedup_2": some[1] / some[2], "contour_memory_mb": after - before}
+
+
+def beside(results: Results) -> Results:
+    """Hours that SICONOS would need for the grid, by its time per step in the same run."""
+    step = results.get("siconos_us")
+    return (
+        {} if not step or "contour_121_s" not in results else {"contour_siconos_h": step * 1e-6 * STEPS * RUNS / 3600}
+    )

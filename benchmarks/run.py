@@ -104,6 +104,7 @@ def main() -> None:
     for benchmark in BENCHMARKS:
         if benchmark.__name__ in chosen:
             results |= benchmark()
+    results |= contour.beside(results)
     for key, value in results.items():
         print(f"{key:<32}{'-' if value is None else f'{value:.4g}':>10}")
     print()
