@@ -14,11 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import compliant
+import contour
 import literature
 import numpy as np
 import repeated
 import rigid
 from compliant import compliant_contact, two_driving_links
+from contour import contour_of_clearances
 from crank_rocker import crank_rocker
 from hand_written import HERE, check, compiled, hand_written_ns
 from literature import table_of_controllers
@@ -75,7 +77,8 @@ def compile_time() -> Results:
 
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
-BENCHMARKS += [two_driving_links, table_of_controllers, start_up, library_start_up, repeated_runs, python_loop]
+BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
+BENCHMARKS += [repeated_runs, python_loop]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -85,6 +88,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *compliant.BARS,
     *literature.BARS,
     *repeated.BARS,
+    *contour.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]
@@ -100,6 +104,7 @@ def main() -> None:
     for benchmark in BENCHMARKS:
         if benchmark.__name__ in chosen:
             results |= benchmark()
+    results |= contour.beside(results)
     for key, value in results.items():
         print(f"{key:<32}{'-' if value is None else f'{value:.4g}':>10}")
     print()

@@ -23,7 +23,7 @@ ROOMS: list[set[str]] = [
     {"physics"},
     {"system", "structure"},
     {"simulation", "statics", "results", "recognition", "audit"},
-    {"papers", "comparison", "analysis", "sweep", "balance"},
+    {"papers", "comparison", "analysis", "studies", "balance"},
     {"cli", "studio", "report", "plots"},
 ]
 LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}

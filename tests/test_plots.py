@@ -9,7 +9,7 @@ import pytest
 import xarray
 from matplotlib.figure import Figure
 
-from jointplay import plots
+from jointplay import plots, studies
 from jointplay.plots import style
 from jointplay.plots.contacts import segments
 from jointplay.plots.places import Places
@@ -178,6 +178,10 @@ FIGURES = {
     "energy": lambda: plots.energy(runs.rocker(), twin=runs.rocker_twin()),
     "phase_plane": lambda: plots.phase_plane(runs.fast(), ["rod", "slider"], twin=runs.fast_twin()),
     "contour": lambda: plots.contour(runs.table()),
+    "histogram": lambda: plots.histogram(runs.machines(), "value", limit=4e-5),
+    "series": lambda: plots.series(runs.plays(), "value"),
+    "sensitivity": lambda: plots.sensitivity(runs.machines(), "value"),
+    "ranking": lambda: plots.ranking(runs.machines(), "value", limit=4e-5),
     "comparison": lambda: plots.comparison(runs.contacts(), ["O3.force", "rocker.angle_acceleration"]),
 }
 
@@ -197,6 +201,19 @@ def test_every_public_figure_is_in_the_list_and_in_the_documents():
     assert drawn == {re.sub("_(prismatic|permanent|controlled)$", "", name) for name in FIGURES}
     text = (Path(__file__).parent.parent / "docs" / "figures.md").read_text(encoding="utf-8")
     assert [name for name in drawn if f"plots.{name}(" not in text] == []
+
+
+def test_a_histogram_tells_percentiles_and_the_share_beyond_a_limit():
+    figure = plots.histogram(runs.machines(), "value", limit=4e-5)
+    [axes] = figure.axes
+    found = studies.share(runs.machines(), "value", 4e-5)
+    assert f"{100 * found.share:.2g} % beyond 40 µm" in axes.get_title(loc="right") and "(µm)" in axes.get_xlabel()
+    marks = [text.get_text().split("\n")[0] for text in axes.texts]
+    assert marks == ["P5", "P50", "P95"]
+    with pytest.raises(ValueError, match="no metric 'valeu'"):
+        plots.histogram(runs.machines(), "valeu")
+    with pytest.raises(ValueError, match="one or two axes"):
+        plots.series(runs.machines(), "value")
 
 
 def ys(axes, label: str) -> np.ndarray:

@@ -6,6 +6,7 @@ files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria
 run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
 extend      Stepper, Step (a stepper of one's own: docs/extending.md)
+study       sweep over grid, uniform, normal, fit with samples; studies (stores, indices, rankings, replay)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
@@ -26,9 +27,10 @@ _ROOMS = {
     "jointplay.comparison": "compare",
     "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
     "SimulationFailed",
+    "jointplay.studies": "sweep grid uniform normal fit samples",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("engine", "model", "plots", "report", "results")
+_MODULES = ("engine", "model", "plots", "report", "results", "studies")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import xarray
 
+from jointplay import studies
 from jointplay.model import Body, Mechanism, Prismatic, Revolute, bar, constant_speed, control, library
 from jointplay.model.clearances import Compliant, Rigid
 from jointplay.simulation import MoreauJean, simulate
@@ -136,3 +137,24 @@ def _lost(clearance: float, friction: float) -> float:
     loose = library.crank_rocker_2016(clearance, friction=friction, restitution=0.5)
     run = simulate(loose, 0.2, MoreauJean(2e-5), start=START, reclose=True)
     return float(run.impact_loss[-1])
+
+
+def offset(**plays: float) -> float:
+    """Stands for a run: how far a slider is off, by the plays of its pins (m)."""
+    return (
+        0.9 * plays["J2.clearance"] + 1.1 * plays["J3.clearance"] + 4e3 * plays["J2.clearance"] * plays["J3.clearance"]
+    )
+
+
+@functools.cache
+def machines() -> xarray.Dataset:
+    """A Monte Carlo study, quick."""
+    over = {"J2.clearance": studies.fit("20 H7/g6"), "J3.clearance": studies.fit("20 H8/f7")}
+    found = studies.sweep(offset, over, samples=studies.samples(256, "saltelli"))
+    return found.assign(value=found["value"].assign_attrs(units="m", long_name="largest offset of the slider"))
+
+
+@functools.cache
+def plays() -> xarray.Dataset:
+    """A study of a grid, quick."""
+    return studies.sweep(offset, {"J2.clearance": studies.grid(0, 1e-3, 9), "J3.clearance": [0, 5e-4, 1e-3]})

@@ -63,7 +63,7 @@ def told(error: BaseException, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     if interrupts.asked() or isinstance(error, KeyboardInterrupt):  # libraries make other errors of it at times
-        complain("interrupted")
+        complain(str(error) if isinstance(error, KeyboardInterrupt) and str(error) else "interrupted")
         return FAILED
     if isinstance(error, InputError):
         complain(str(error))
@@ -149,6 +149,8 @@ def _parser() -> argparse.ArgumentParser:
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
+    _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
+
     check = add("check", "assemble a mechanism and say what is odd about it")
     _add_model(check)
     check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
@@ -165,15 +167,19 @@ def _parser() -> argparse.ArgumentParser:
     reproduce = add("reproduce", "compare our numbers with those of a published study")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
+    reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
+    reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
     reproduce.add_argument(
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
 
-    report = add("report", "write a run as one HTML page in which the mechanism moves")
-    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run")
+    report = add("report", "write a run as one HTML page in which the mechanism moves, or a study as one")
+    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
     report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
+    limit = "of a study: the share of runs beyond it (SI units); may be repeated"
+    report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
     _add_own(report)
     report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
@@ -189,8 +195,50 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_sweep(sweep: argparse.ArgumentParser) -> None:
+    text = "model file or mechanism of the library; or status, collect or replay, then the study"
+    sweep.add_argument("model", metavar="MODEL", help=text)
+    sweep.add_argument("rest", nargs="*", metavar="...", help=argparse.SUPPRESS)
+    _add_changes(sweep)
+    more: dict[str, str] = {
+        "--over": "ADDRESS=VALUES: what to vary: 0:5 mm:11 (a grid), 1,2,5 mm (values), '20 H7/g6' (a fit), "
+        "uniform(0, 5 mm), normal(1 mm, 0.1 mm); may be repeated",
+        "--metric": "NAME: a number of each run, such as 'peak_force[J2]' or 'rms(torque[motor])'; may be repeated",
+        "--limit": "METRIC=NUMBER: print the share of runs beyond it (SI units); may be repeated",
+    }
+    for option, said in more.items():
+        name, _, help_text = said.partition(": ")
+        sweep.add_argument(option, action="append", default=[], metavar=name, help=help_text)
+    single: dict[str, tuple[str, str, str | None]] = {
+        "--samples": ("N", "how many samples to draw of distributions and fits", None),
+        "--seed": ("N", "of the samples (default: 0)", "0"),
+        "--until": ("TIME", "simulated time of a run, s or with a unit (default: 10)", "10"),
+        "--settled": ("TIME", "statistics of signals count from here on", None),
+        "--every": ("TIME", "time between two samples of a run", None),
+        "--rtol": ("R", "relative error per step of the adaptive stepper", None),
+        "--atol": ("A", "absolute error per step of the adaptive stepper", None),
+        "--step": ("TIME", "length of fixed steps", None),
+        "--executor": ("WORKERS", "how many workers, or the address of a Dask scheduler", None),
+        "--shard": ("I/N", "compute one part of N into a store of its own, for collect", None),
+    }
+    for option, (name, said, default) in single.items():
+        sweep.add_argument(option, metavar=name, help=said, default=default)
+    sweep.add_argument("--method", default="sobol", choices=("sobol", "latin", "random", "saltelli"), help="of samples")
+    sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
+    sweep.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    sweep.epilog = (
+        "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
+        "samples extend it. jointplay sweep status STUDY, collect STUDY [SHARD ...], replay STUDY RUN."
+    )
+
+
 def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="model file (YAML), or name of a mechanism of the library")
+    _add_changes(parser)
+
+
+def _add_changes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         action="append",

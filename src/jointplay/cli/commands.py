@@ -76,12 +76,17 @@ def reproduce(arguments: argparse.Namespace) -> None:
     if folder is not None and not Path(folder).is_dir():
         raise InputError(f"--histories: no such directory {folder!r}; create it first")
     options: dict[str, object] = {}
-    if arguments.table is not None:
-        tables = [str(n) for n in study.tables]
-        if arguments.table.strip() not in tables:
-            remedy = f"choose {', '.join(tables)}" if tables else "the study has none; leave --table out"
-            raise InputError(f"--table {arguments.table}: {study.name} has no such table; {remedy}")
-        options["table"] = int(arguments.table)
+    for what, known in (("table", study.tables), ("figure", study.figures)):
+        given = getattr(arguments, what)
+        if given is not None:
+            numbers = [str(n) for n in known]
+            if given.strip() not in numbers:
+                remedy = f"choose {', '.join(numbers)}" if numbers else f"the study has none; leave --{what} out"
+                raise InputError(f"--{what} {given}: {study.name} has no such {what}; {remedy}")
+            options[what] = int(given)
+    if len(options) > 1 or (arguments.full and "figure" not in options):
+        raise InputError("give --table or --figure, and --full with --figure only")
+    options |= {"full": True} if arguments.full else {}
     if study.tables and sys.stderr.isatty():
         options["progress"] = _told
     with computing():
@@ -132,6 +137,8 @@ def new(arguments: argparse.Namespace) -> None:
 def report(arguments: argparse.Namespace) -> None:
     """Write a run as a page; print it and make a film of it if asked."""
     source = Path(arguments.run)
+    if source.is_dir():
+        return study_page(arguments, source)
     target = inputs.target("-o", arguments.output or str(source.with_suffix(".html")), {".html": ""})
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
     film = inputs.target("--film", arguments.film, inputs.FILMS) if arguments.film else None
@@ -149,6 +156,29 @@ def report(arguments: argparse.Namespace) -> None:
             print(f"wrote {report.movie(run, film, twin=twin)}")
     except RuntimeError as error:
         raise ComputationFailed(str(error)) from None
+
+
+def study_page(arguments: argparse.Namespace, source: Path) -> None:
+    """Write a study as a page; print it if asked."""
+    for option in ("twin", "film"):
+        if getattr(arguments, option):
+            raise InputError(
+                f"--{option}: belongs to the page of a run; jointplay sweep replay makes one of a study's run"
+            )
+    name = source.with_suffix(".html") if source.suffix else source.with_name(source.name + ".html")
+    target = inputs.target("-o", arguments.output or str(name), {".html": ""})
+    paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
+    limits = inputs.limits(arguments.limit)
+
+    from jointplay import report
+
+    report.write_study(source, target, limits)
+    print(f"wrote {target} ({_size(target) / 1000:.0f} kB); open it in a browser")
+    if paper is not None:
+        try:
+            print(f"wrote {report.pdf(target, paper)}")
+        except RuntimeError as error:
+            raise ComputationFailed(str(error)) from None
 
 
 def cache(arguments: argparse.Namespace) -> None:

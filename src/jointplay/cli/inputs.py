@@ -72,6 +72,20 @@ def count(option: str, text: str, most: int) -> int:
     return int(text)
 
 
+def limits(given: Sequence[str]) -> dict[str, float]:
+    """Limits of metrics, in their units: `peak_force[J2]=500`."""
+    found = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise InputError(
+                f"--limit {text}: must be METRIC=NUMBER in its SI unit, as in 'peak_force[J2]=500'"
+            ) from None
+    return found
+
+
 def tolerance(option: str, text: str) -> float:
     """A number between 0 and 1, both excluded."""
     from jointplay.model.units import NUMBER, UnitError, parse_quantity

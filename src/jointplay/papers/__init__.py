@@ -48,6 +48,7 @@ class Study:
     name: str
     module: str = field(default="")
     tables: tuple[int, ...] = ()  # of the paper, which `records(table=...)` gives one by one
+    figures: tuple[int, ...] = ()  # the same, `records(figure=..., full=...)`; they are not among all records
 
     def records(self, **options: Any) -> Iterator[Record]:
         """The study's comparisons, one after the other as they are computed."""
@@ -65,7 +66,12 @@ class Study:
         return (record.as_dict() for record in self.records(**options))
 
 
-STUDIED = (Study("akhadkar2016", tables=(4, 5, 6)), Study("grigore"), Study("wu2017"), Study("bai2026"))
+STUDIED = (
+    Study("akhadkar2016", tables=(4, 5, 6), figures=tuple(range(4, 24))),
+    Study("grigore"),
+    Study("wu2017"),
+    Study("bai2026"),
+)
 STUDIES = {study.name: study for study in STUDIED}
 
 

@@ -384,8 +384,16 @@ def statements(progress: Progress | None = None) -> Iterator[Record]:
 TABLES = {4: table_4, 5: table_5, 6: table_6}
 
 
-def records(table: int | None = None, progress: Progress | None = None) -> Iterator[Record]:
-    """All comparisons, or those of one table; progress: is told how many runs of a part are done, and of how many."""
+def records(
+    table: int | None = None, progress: Progress | None = None, figure: int | None = None, full: bool = False
+) -> Iterator[Record]:
+    """All comparisons, or those of one table or figure (full: on the paper's grid); progress: is told how many runs are
+    done, and of how many."""
+    if figure is not None:
+        from . import akhadkar2016_figures
+
+        yield from akhadkar2016_figures.records(figure, full)
+        return
     if table is not None and table not in TABLES:
         raise InputError(f"no table {table} of akhadkar2016; there are {', '.join(map(str, TABLES))}")
     parts = (*TABLES.values(), equation_16, statements) if table is None else (TABLES[table],)

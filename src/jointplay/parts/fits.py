@@ -34,11 +34,23 @@ class FitError(InputError):
 
 
 class Fit(NamedTuple):
-    """A fit: its nominal diameter (mm), and the least and the greatest play (micrometres) on the diameter."""
+    """A fit: its nominal diameter (mm), the least and the greatest play and the tolerance of the hole (micrometres),
+    all on the diameter."""
 
     diameter: Fraction
     least: int
     most: int
+    width: int
+
+    @property
+    def hole(self) -> tuple[int, int]:
+        """The lower and the upper deviation of the hole (micrometres)."""
+        return 0, self.width
+
+    @property
+    def shaft(self) -> tuple[int, int]:
+        """The lower and the upper deviation of the shaft (micrometres)."""
+        return self.width - self.most, -self.least
 
     @property
     def radius(self) -> float:
@@ -57,7 +69,7 @@ def parse_fit(text: str) -> Fit:
     """The fit that a text names; the diameter is in mm.
 
     >>> parse_fit("20 H7/g6")
-    Fit(diameter=Fraction(20, 1), least=7, most=41)
+    Fit(diameter=Fraction(20, 1), least=7, most=41, width=21)
     """
     match = _FIT.fullmatch(text) if isinstance(text, str) and len(text) <= 80 else None
     if match is None:
@@ -72,7 +84,8 @@ def parse_fit(text: str) -> Fit:
         raise FitError(f"no shaft {shorten(shaft + shaft_grade)} in the table; {_KNOWN}")
     grades, deviations = _row(diameter)
     least = deviations[SHAFTS.index(shaft)]
-    return Fit(diameter, least, least + sum(grades[GRADES.index(int(g))] for g in (hole_grade, shaft_grade)))
+    bore, pin = (grades[GRADES.index(int(g))] for g in (hole_grade, shaft_grade))
+    return Fit(diameter, least, least + bore + pin, bore)
 
 
 def clearance(fit: str, at: str = "mean") -> float:

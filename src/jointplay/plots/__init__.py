@@ -5,6 +5,7 @@ tracking_error, effort, energy                   how well they follow, what it t
 joint_force, journal, gap_and_slip               what happens in the joints
 contact_modes, impacts                           when surfaces touch, and how hard they strike
 contour, comparison                              tables of many runs, and a few runs side by side
+histogram, series, sensitivity, ranking          what a study means
 save                                             write a figure: .png, .pdf, .svg
 
 Where `twin` is asked for, it is the result of the same mechanism with ideal joints: drawn thin and grey behind.
@@ -13,6 +14,7 @@ Where `twin` is asked for, it is the result of the same mechanism with ideal joi
 from .contacts import contact_modes, gap_and_slip, impacts, journal
 from .motion import acceleration, motion, phase_plane, velocity
 from .runs import comparison, contour
+from .studies import histogram, ranking, sensitivity, series
 from .style import save
 from .work import effort, energy, joint_force, tracking_error
 
@@ -24,12 +26,16 @@ __all__ = [
     "effort",
     "energy",
     "gap_and_slip",
+    "histogram",
     "impacts",
     "joint_force",
     "journal",
     "motion",
     "phase_plane",
+    "ranking",
     "save",
+    "sensitivity",
+    "series",
     "tracking_error",
     "velocity",
 ]

@@ -59,8 +59,12 @@ def write(
     mechanism: Mechanism | None = None,
 ) -> Path:
     """Write the page of a result, whole or not at all; see `html`."""
-    path = Path(target)
-    writing.write(path, html(run, twin, command, mechanism).encode())
+    return kept(html(run, twin, command, mechanism), Path(target))
+
+
+def kept(text: str, path: Path) -> Path:
+    """Write a page, whole or not at all."""
+    writing.write(path, text.encode())
     return path
 
 
@@ -113,7 +117,9 @@ def payload(
     return content, blob.text()
 
 
-def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
+def assemble(
+    title: str, content: dict[str, Any], numbers: str, frame: str = "page.html", scripts: tuple[str, ...] = SCRIPTS
+) -> str:
     """The frame of the page with title, style, content, numbers and script in their places."""
     here = files(__package__)
 
@@ -129,9 +135,9 @@ def assemble(title: str, content: dict[str, Any], numbers: str) -> str:
         "style": text("page.css"),
         "data": data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"),
         "numbers": numbers,
-        "script": "\n".join(text(name) for name in SCRIPTS),
+        "script": "\n".join(text(name) for name in scripts),
     }
-    page = text("page.html")
+    page = text(frame)
     pieces = page.split("%%")  # text, name, text, name, ..., text: what is put in is never searched again
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 

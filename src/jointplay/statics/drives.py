@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -100,11 +101,22 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
     return Followed(reach, again, states, None)
 
 
+MOST_CHECKED = 256
+_checked: dict[Any, ValueError | None] = {}  # drives that were followed in this process, by their mechanism's numbers
+
+
 def refuse_drives(system: System, until: float) -> None:
     """Raises where drives would open joints that must stay closed, within a period or until a time (s)."""
-    found = followed(system, until)
-    if found is not None and isinstance(found.problem, Unassembled):
-        raise ModelError(Problem(("drives",), f"{found.problem}. Nothing was integrated"))
+    ideal = closed(system)  # runs of a study differ in their play, and share this
+    key = ideal.structure, tuple(map(repr, ideal.parameters.items())), tuple(ideal.mechanism.start.items()), until
+    if key not in _checked:
+        while len(_checked) >= MOST_CHECKED:
+            _checked.pop(next(iter(_checked)), None)
+        found = followed(system, until)
+        _checked[key] = found.problem if found is not None and isinstance(found.problem, Unassembled) else None
+    problem = _checked[key]
+    if problem is not None:
+        raise ModelError(Problem(("drives",), f"{problem}. Nothing was integrated"))
 
 
 def off_the_bar(mechanism: Mechanism, found: Followed) -> Iterator[str]:

@@ -1,0 +1,110 @@
+"""What is asked of a study, read and checked: its subject, its plan, what every run does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..errors import InputError
+from ..model.control import Control
+from ..model.mechanism import Mechanism
+from ..model.units import shorten
+from ..physics.step import is_number
+from ..simulation import Stepper
+from ..system import System
+from . import metrics as meters
+from .axes import Fitted, address_of, read_axes
+from .plan import Plan
+from .sampling import Samples, draw
+from .store import FORMAT
+from .subject import Function, Machine, Subject, described
+from .work import Job
+
+
+def subject_of(
+    given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any, settled: float
+) -> Subject:
+    """What is run, with its named values."""
+    named = {key: dict(x) for key, x in over.items() if isinstance(x, Mapping)} if isinstance(over, Mapping) else {}
+    if isinstance(given, System):
+        given = given.given
+    if not isinstance(given, Mechanism):
+        if not callable(given):
+            raise InputError(f"sweep: expected a mechanism or a function of numbers, got {shorten(given)}")
+        return Function(given, named)
+    if stepper is not None and not isinstance(stepper, Stepper):
+        raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
+    mechanism = given if control is None else given.replace(control=control)
+    mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
+    if settled and mechanism.control is not None and not mechanism.control.settled:
+        mechanism = mechanism.with_({"control.settled": settled})
+    for key, x in over.items() if isinstance(over, Mapping) else ():
+        if isinstance(x, str | Fitted) and isinstance(key, str) and address_of(key).endswith(".clearance"):
+            fit = x.fit if isinstance(x, Fitted) else x
+            mechanism = mechanism.loosen(address_of(key).removesuffix(".clearance"), fit=fit)  # its radius
+    return Machine(mechanism, stepper, named)
+
+
+def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | None, seed: int) -> Plan:
+    """The runs that are asked for."""
+    axes = read_axes(over, subject.read, subject.check)
+    chosen = Samples(int(samples)) if isinstance(samples, int | np.integer) else samples
+    if axes.drawn and chosen is None:
+        names = ", ".join(",".join(a) for a in axes.drawn)
+        raise InputError(f"{names}: a distribution needs samples; say how many, such as samples=jp.samples(1000)")
+    if chosen is None:
+        return Plan(axes.dimensions)
+    if not isinstance(chosen, Samples) or chosen.count < 1:
+        raise InputError(f"samples: must be jp.samples(n, method=...) or a number >= 1, got {samples!r}")
+    if not axes.drawn:
+        text = "there is nothing to draw; give an axis a distribution, such as jp.uniform(0, 1e-3) or a fit"
+        raise InputError(f"samples: {text}")
+    told_how = {"method": chosen.method, "factors": [list(a) for a in axes.drawn], "seed": seed}
+    told_how["correlated"] = chosen.correlation is not None
+    return Plan((*axes.dimensions, draw(axes.drawn, chosen, seed)), told_how)
+
+
+def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool, metrics: Any, keep: Any) -> Job:
+    """What every run does."""
+    if isinstance(subject, Function):
+        names = tuple([metrics] if isinstance(metrics, str) else metrics or ())
+        if not all(isinstance(name, str) for name in names):
+            raise InputError("metrics: of a function they are the names of the numbers it gives")
+        return Job(subject, names=names)
+    for name, x, least in (("until", until, 0), ("every", every, 0), ("settled", settled, None)):
+        wanted = "> 0" if least == 0 else ">= 0"
+        if not (x is None and name == "every") and not (is_number(x) and (x > 0 or (least is None and x == 0))):
+            raise InputError(f"{name} must be a number of seconds {wanted}, got {x!r}")
+    if every is not None and every > until:
+        raise InputError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
+    if settled >= until:
+        raise InputError(f"settled = {settled:g} s leaves nothing of the run of {until:g} s")
+    asked = meters.read_metrics(metrics)
+    if not asked and not keep:
+        raise InputError("metrics: say which numbers of a run to keep, such as metrics=['peak_force[J2]']")
+    kept = meters.read_metrics(keep)
+    for one in kept:
+        if one.statistic or one.function:
+            raise InputError(f"keep: must be names of signals such as 'angle[rocker]', got {one.name!r}")
+    return Job(subject, asked, kept, float(until), every, float(settled), bool(reclose))
+
+
+def attributes(job: Job, plan: Plan, metrics: Any, keep: Any) -> dict[str, Any]:
+    """What a store says of its study, and what tells it from another (`told`)."""
+    listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics or ())
+    what = {"version": __version__, **job.subject.told(), "until": job.until, "every": job.every}
+    what |= {"settled": job.settled, "reclose": job.reclose}
+    what |= {"metrics": [described(x) for x in listed], "keep": [str(x) for x in keep or ()]}
+    what["axes"] = plan.digests()
+    return {
+        "format": FORMAT,
+        "kind": job.subject.kind,
+        "title": job.subject.title,
+        "told": what,
+        "dimensions": {d.name: [list(d.columns), list(d.extras)] for d in plan.dimensions},
+        "units": {a: job.subject.unit(a) for d in plan.dimensions for a in d.columns},
+        "samples": dict(plan.attrs),
+    }

@@ -1,0 +1,154 @@
+"""How a study begins: its numbers found by trial, its batches sized, its table made or taken up again."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..parallel import cores
+from . import metrics as meters
+from . import store as stores
+from .lanes import LANES, Course
+from .plan import Plan, chunk_shape, contained, differences
+from .subject import Function, Machine
+from .work import Job, Rows, called, each_row, told
+
+BATCH = 5.0  # s of work in a batch
+MOST = 1 << 16  # runs in a batch
+TRIAL = 0.02  # of a run, to see which quantities it has
+TRIALS = 9  # runs that are tried at most
+
+
+def begin(
+    job: Job, plan: Plan, attrs: Mapping[str, Any], executor: Any, path: Path | None
+) -> tuple[Job, Any, dict[int, Rows]]:
+    """A new table, in memory or on disk, with the runs that had to be tried for it."""
+    job, names, sample_times = tried(job, plan)
+    known: dict[int, Rows] = {}
+    spent = math.inf
+    for first in range(0, min(len(plan), 2 * LANES), LANES):  # twice, since the first ones may compile
+        runs = np.arange(first, min(first + LANES, len(plan)))
+        began = time.perf_counter()
+        rows = job.compute(plan.table(runs))
+        spent = min(spent, (time.perf_counter() - began) / len(runs))
+        known |= {int(run): rows.one(i) for i, run in enumerate(runs)}
+        if spent > BATCH:
+            break
+    chunk = chunk_shape(plan.shape, batch_size(spent, len(plan), executor))
+    if path is None:
+        return job, stores.Memory(plan, names, job.kept, sample_times, {**attrs, "chunk": chunk}), known
+    return job, stores.create(path, plan, chunk, names, job.kept, sample_times, attrs), known
+
+
+def batch_size(spent: float, total: int, executor: Any) -> int:
+    """How many runs make a batch, if one takes so many seconds."""
+    size = min(MOST, max(1, round(BATCH / max(spent, 1e-7))))
+    workers = executor if isinstance(executor, int) else cores()
+    if spent * total > 2 * BATCH:  # so that all workers have something to do until the end
+        size = min(size, max(1, math.ceil(total / (4 * workers))))
+    return size
+
+
+def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
+    """The job with the names of its numbers, their attributes, and the times of kept samples; found by trial."""
+    if isinstance(job.subject, Function):
+        return tried_function(job, plan)
+    runs: list[tuple[Any, Any]] = []
+    first_error: Exception | None = None
+    course = job.course if job.keep else Course(TRIAL * job.until, None, job.reclose)
+    few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
+    for run in dict.fromkeys((0, len(plan) - 1, *few)):
+        if runs and run in few[1:-1]:
+            break  # one of the ends can run, which is enough
+        try:
+            task = job.subject.task(plan.settings(run))
+            result = course.alone(task)
+            needed = task.twin is not None and any(m.twin for m in job.metrics)
+            if result.sizes.get("time"):
+                runs.append((result, course.alone(task.twin) if needed and task.twin else result))
+        except Exception as error:
+            first_error = first_error or error
+    if not runs:
+        what = f"none of {len(set(few))} runs that were tried gives a result"
+        raise InputError(f"{what}: {told(first_error)}" if first_error else what) from first_error
+    found = meters.expanded(job.metrics, runs, 0.0)
+    kept = meters.expanded([replace(m, statistic="final") for m in job.keep], runs, 0.0)
+    kept = [replace(m, statistic="") for m in kept]
+    names: dict[str, dict[str, str]] = {}
+    for metric in found:
+        if metric.function is not None:
+            names |= {
+                name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.of(runs[0][0], None, 0.0)
+            }
+            continue
+        told_of = [meters.described(metric, run, twin, job.settled) for run, twin in runs]
+        names[metric.name] = next((x for x in told_of if x), {})
+    times = max((run["time"].values for run, _ in runs), key=len) if kept else None
+    sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]
+    named = replace(job, metrics=tuple(found), keep=tuple(kept), names=tuple(names), kept=sizes)
+    return named, names, times
+
+
+def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], None]:
+    """The same for a function, called until it gives something."""
+    assert isinstance(job.subject, Function)
+    names, wrong = job.names, ""
+    for settings in each_row(plan.table(np.arange(min(len(plan), 100)))):
+        if names:
+            break
+        try:
+            names = tuple(called(job.subject, settings))
+        except Exception as error:
+            wrong = wrong or told(error)
+    if not names:
+        raise InputError(f"{job.subject.title}: none of the first calls gives a number ({wrong}); give metrics=[names]")
+    return replace(job, names=names), {name: {} for name in names}, None
+
+
+def taken_up(job: Job, plan: Plan, attrs: Mapping[str, Any], path: Path) -> tuple[Job, Any]:
+    """A store that is there, if it is of this study; extended if the plan holds more."""
+    there = stores.existing(path)
+    before, now = dict(there.attrs["told"]), dict(attrs["told"])
+    axes = before.pop("axes"), now.pop("axes")
+    apart = differences(before, now)
+    if apart:
+        remedy = "compute it into another store, or repeat what was asked then"
+        raise InputError(f"{path}: holds another study, which differs in {'; '.join(apart)}; {remedy}")
+    if axes[0] != axes[1]:
+        places = contained(there.plan, plan)
+        if places is None:
+            names = ", ".join(differences({"axes": axes[0]}, {"axes": axes[1]}))
+            text = "its axes are not a part of these, so it cannot be extended"
+            if (plan.attrs or {}).get("method") == "latin":
+                text += "; latin samples are all new when there are more of them: use sobol, random or saltelli"
+            raise InputError(f"{path}: holds another study, which differs in {names}; {text}")
+        there = stores.extended(there, plan, places, there.chunk, {**attrs, "names": there.names, "kept": there.kept})
+    metrics = meters.read_metrics(None)
+    if isinstance(job.subject, Machine):
+        metrics = resolved(job, list(there.names))
+    keep = meters.read_metrics(list(there.kept))
+    return replace(job, metrics=metrics, keep=keep, names=tuple(there.names), kept=there.kept), there
+
+
+def resolved(job: Job, names: Sequence[str]) -> tuple[meters.Metric, ...]:
+    """The metrics of a store by the names in it, and the functions that were given again."""
+    functions = tuple(m for m in job.metrics if m.function is not None)
+    texts = [name for name in names if any(m.function is None and covers(m, name) for m in job.metrics)]
+    return meters.read_metrics(texts) + functions
+
+
+def covers(metric: meters.Metric, name: str) -> bool:
+    """Whether a metric of the table comes from one that was asked for."""
+    try:
+        [one] = meters.read_metrics([name])
+    except ValueError:
+        return False
+    same = (one.quantity, one.statistic) == (metric.quantity, metric.statistic)
+    return same and metric.label in ("", one.label)

@@ -1,0 +1,183 @@
+"""Runs that differ in numbers only, side by side in the lanes of one compiled program; a lane that has ended takes the
+next run at once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..engine.text import RUNNING
+from ..errors import InputError
+from ..model.mechanism import Mechanism
+from ..simulation import Simulation, Stepper
+from ..simulation.simulation import NEVER
+from ..system import STRUCTURAL, System
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+LANES = 4
+SAMPLES = 1000  # output intervals of a run unless `every` says otherwise
+
+
+class Interrupted(Exception):
+    """A batch that was asked to stop."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: a mechanism, its stepper, and numbers in place of the mechanism's.
+
+    free: addresses that the study varies, run-time numbers in all its runs also where they are 0.
+    """
+
+    mechanism: Mechanism
+    stepper: Stepper
+    numbers: Mapping[str, float]
+    free: frozenset[str]
+    variant: str = ""  # tells mechanisms of one study apart
+    loose: bool = True  # whether it has play
+    twin: Task | None = field(default=None, compare=False)
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What all runs of one compiled program have in common."""
+        closed = tuple(a for a, x in self.numbers.items() if a.endswith(STRUCTURAL) and x == 0)
+        return self.variant, self.stepper, closed
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from other runs of the same study."""
+        return self.variant, self.stepper, tuple(self.numbers.items())
+
+    def system(self, until: float) -> System:
+        """Its mechanism with its numbers, compiled."""
+        mechanism = self.mechanism.with_(self.numbers) if self.numbers else self.mechanism
+        return System(mechanism, 1.02 * until, self.free)
+
+    def split(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Its numbers, and among them its start values."""
+        start = {a.removeprefix("start."): x for a, x in self.numbers.items() if a.startswith("start.")}
+        return {a: x for a, x in self.numbers.items() if not a.startswith("start.")}, start
+
+
+@dataclass(frozen=True)
+class Course:
+    """How far runs go (s), how often they are sampled (s), and whether their joints are closed anew at the start."""
+
+    until: float
+    every: float | None = None
+    reclose: bool = False
+
+    def simulation(self, task: Task, lanes: int = 1) -> Simulation:
+        """A thing that steps, all its lanes at the start of a task."""
+        every = self.until / SAMPLES if self.every is None else self.every
+        if every > self.until:
+            raise InputError(f"every = {every:g} s is longer than the run of {self.until:g} s; choose every <= until")
+        system = task.system(self.until)
+        return Simulation(system, task.stepper, lanes, every=every, until=self.until, reclose=self.reclose)
+
+    def alone(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Dataset:
+        """The result of one run."""
+        found: list[Any] = []
+        self.march([(0, task)], lambda i, run: found.append(run), stop)
+        if isinstance(found[0], Exception):
+            raise found[0]
+        result: Dataset = found[0]
+        return result
+
+    def all(
+        self, tasks: Iterable[tuple[int, Task]], take: Callable[[int, Any], None], stop: Callable[[], bool]
+    ) -> None:
+        """Run tasks by their structures; take: is given each result, or the error in its place, as it comes."""
+        groups: dict[Any, list[tuple[int, Task]]] = {}
+        for i, task in tasks:
+            groups.setdefault(task.structure, []).append((i, task))
+        for group in groups.values():
+            self.march(group, take, stop)
+
+    def march(
+        self, tasks: Iterable[tuple[int, Task]], take: Callable[[int, Any], None], stop: Callable[[], bool]
+    ) -> None:
+        """Run tasks of one structure in lanes."""
+        queue = deque(tasks)
+        while queue:
+            first, task = queue.popleft()
+            if stop():
+                raise Interrupted
+            try:
+                simulation = self.simulation(task, min(LANES, len(queue) + 1))
+            except Exception as error:  # of a model that cannot be
+                take(first, error)
+                continue
+            Crew(self, simulation, first, queue, take, stop).go()
+
+
+class Crew:
+    """The lanes of a simulation, each with the run that it has taken from the queue."""
+
+    def __init__(
+        self, course: Course, simulation: Simulation, first: int, queue: deque[tuple[int, Task]],
+        take: Callable[[int, Any], None], stop: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self.simulation, self.queue, self.take, self.stop = simulation, queue, take, stop
+        self.until = course.until
+        self.others: list[tuple[int, Task]] = []
+        self.runs: list[int | None] = [first, *[None] * (simulation.lanes - 1)]
+        for lane in range(1, simulation.lanes):
+            self.refill(lane)
+
+    def go(self) -> None:
+        """March until the queue is empty and all lanes have ended."""
+        while any(run is not None for run in self.runs):
+            self.simulation.advance(self.until, self.watch)
+            self.watch()
+        self.queue.extend(self.others)  # of another structure after all, each for itself
+
+    def watch(self, time: float = 0.0) -> None:
+        """Take the results of lanes that have ended, and give these lanes the next runs."""
+        if self.stop():
+            raise Interrupted
+        simulation = self.simulation
+        status = simulation.run.state_words[simulation.run.places["status"]]
+        ended = [k for k, run in enumerate(self.runs) if run is not None and status[k] != RUNNING]
+        if not ended:
+            return
+        simulation.settle()
+        for lane in ended:
+            run = self.runs[lane]
+            assert run is not None
+            try:
+                result: Any = simulation.result(lane)
+            except Exception as error:
+                result = error
+            self.take(run, result)
+        for lane in ended:  # only now: a lane at its start has no end in sight, which results would tell
+            self.refill(lane)
+        simulation.aim(simulation.stepper.whole(self.until), NEVER)
+
+    def refill(self, lane: int) -> None:
+        """Give a lane the next run that can begin."""
+        while self.queue:
+            run, task = self.queue.popleft()
+            numbers, start = task.split()
+            try:
+                self.simulation.reset(lane=lane, numbers=numbers, start=start)
+            except Exception as error:
+                if "another structure" in str(error):
+                    self.others.append((run, task))
+                else:
+                    self.take(run, error)
+                continue
+            self.runs[lane] = run
+            return
+        self.runs[lane] = None
+        self.simulation.run.abandon(lane)
+
+
+def reduced(run: Dataset) -> Dataset:
+    """What of an ideal twin is needed to tell how far another run is from it."""
+    names = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")
+    return run[[name for name in names if name in run]].copy()

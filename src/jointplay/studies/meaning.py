@@ -1,0 +1,230 @@
+"""What a study means: shares beyond a limit, percentiles, Sobol indices, and which axis to halve first."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.parts import suggestion
+from .axes import RUN
+from .store import STUDY
+from .work import DONE
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+RESAMPLES = 400  # of the bootstrap
+DEVIATES = 1.959963984540054  # standard deviations to either side that hold 95 %
+OWN = ("status", "reached", "outcome")
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of runs beyond a limit, with its confidence interval; runs that failed are not counted."""
+
+    share: float
+    low: float
+    high: float
+    beyond: int
+    runs: int
+    failed: int
+    limit: float
+
+    def __str__(self) -> str:
+        failed = f"; {self.failed} runs failed and are not counted" if self.failed else ""
+        interval = f"{100 * self.low:.3g} to {100 * self.high:.3g} % with 95 % confidence"
+        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {100 * self.share:.3g} % ({interval}){failed}"
+
+
+def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """The values of a metric in all runs, one after the other, and which of them count."""
+    known = [str(name) for name in study.data_vars if name not in OWN and "time" not in study[name].dims]
+    if metric not in known:
+        raise InputError(f"the study has no metric {metric!r}{suggestion(metric, known)}")
+    values = study[metric].values.ravel()
+    good = np.isfinite(values)
+    if "status" in study:
+        good &= study["status"].values.ravel() == DONE
+    return values, good
+
+
+def share(study: Dataset, metric: str, limit: float) -> Share:
+    """How many runs have a metric above a limit, with Wilson's interval (95 %).
+
+    The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
+    independent ones of each base point are counted.
+    """
+    values, good = numbers(study, metric)
+    how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
+    if how.get("method") == "saltelli":
+        size = len(how["factors"]) + 2
+        good = good & np.isin(np.arange(len(good)) % size, (0, size - 1))
+    n, k = int(good.sum()), int((values[good] > limit).sum())
+    if n == 0:
+        raise InputError(f"no run of the study has a {metric}")
+    middle = (k + DEVIATES**2 / 2) / (n + DEVIATES**2)
+    half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
+    known = study["status"].values if "status" in study else np.ones(1)
+    failed = int((known > DONE).sum())
+    return Share(k / n, max(0.0, middle - half), min(1.0, middle + half), k, n, failed, float(limit))
+
+
+def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:
+    """Percentiles of a metric over the runs that were done."""
+    values, good = numbers(study, metric)
+    if not good.any():
+        raise InputError(f"no run of the study has a {metric}")
+    return {p: float(x) for p, x in zip(at, np.percentile(values[good], at), strict=True)}
+
+
+def sampled(study: Dataset) -> dict[str, Any]:
+    """How the samples of a study were drawn; a study without samples is refused."""
+    told = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
+    if not told:
+        raise InputError("the study has no samples; give axes distributions and samples=jp.samples(...)")
+    if study["status"].ndim != 1:
+        raise InputError(
+            f"choose one value of {', '.join(str(d) for d in study['status'].dims if d != RUN)} first, with sel"
+        )
+    return dict(told)
+
+
+def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
+    """Sobol indices of a metric: which share of its variance each axis explains alone (first order) and with others
+    (total), each with a standard error by bootstrap.
+
+    Total ones need samples of the method saltelli; of others there is the first order only, from the means within
+    slices of equal count (Saltelli et al. 2010 and Jansen 1999; the correlation ratio, corrected for its bias).
+    """
+    from xarray import Dataset
+
+    how = sampled(study)
+    values, good = numbers(study, metric)
+    factors = [",".join(f) for f in how["factors"]]
+    if np.ptp(values[good], axis=0) == 0 if good.any() else True:
+        raise InputError(f"{metric} is the same in all runs; there is no variance to explain")
+    rng = np.random.default_rng(seed)
+    if how["method"] == "saltelli":
+        block = values.reshape(-1, len(factors) + 2)
+        kept = block[good.reshape(block.shape).all(axis=1)]
+        found = saltelli_indices(kept)
+        draws = [saltelli_indices(kept[rng.integers(0, len(kept), len(kept))]) for _ in range(RESAMPLES)]
+        data: dict[str, Any] = {}
+        for k, (name, text) in enumerate((("first", "alone"), ("total", "alone and with others"))):
+            said = {"long_name": f"share of the variance explained {text}"}
+            data[name] = ("factor", found[k], said)
+            data[f"{name}_error"] = ("factor", np.std([d[k] for d in draws], axis=0), {"long_name": "standard error"})
+        lost = len(block) - len(kept)
+        note = f"{len(kept)} base points" + (f", {lost} left out for failed runs" if lost else "")
+    else:
+        columns = [study[f[0]].values[good] for f in how["factors"]]
+        y = values[good]
+        first = [first_order(x, y) for x in columns]
+        picks = [rng.integers(0, len(y), len(y)) for _ in range(RESAMPLES // 4)]
+        scatter = np.std([[first_order(x[p], y[p]) for x in columns] for p in picks], axis=0)
+        data = {"first": ("factor", first, {"long_name": "share of the variance explained alone"})}
+        data["first_error"] = ("factor", scatter, {"long_name": "standard error"})
+        note = f"{how['method']} samples give the first order only; total indices need jp.samples(n, method='saltelli')"
+        if how.get("correlated"):
+            note += "; inputs are correlated, so that shares overlap"
+    return Dataset(data, {"factor": factors}, {"metric": metric, "note": note})
+
+
+def saltelli_indices(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First-order and total indices of rows A, A with one input from B, ..., B."""
+    a, b = block[:, 0], block[:, -1]
+    both = np.concatenate([a, b])
+    variance, middle = both.var(), both.mean()
+    mixed = block[:, 1:-1]
+    first = np.mean((b - middle)[:, None] * (mixed - a[:, None]), axis=0) / variance
+    total = np.mean((a[:, None] - mixed) ** 2, axis=0) / (2 * variance)
+    return first, total
+
+
+def first_order(x: np.ndarray, y: np.ndarray) -> float:
+    """The share of the variance of y that its mean over x explains, from slices of equal count."""
+    n = len(y)
+    slices = int(np.clip(round(2 * n ** (1 / 3)), 2, 64))
+    order = np.argsort(x, kind="stable")
+    parts = np.array_split(y[order], slices)
+    whole = float(((y - y.mean()) ** 2).sum())
+    within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+    if whole == 0 or n <= slices:
+        return math.nan
+    return (whole - within - (slices - 1) * within / (n - slices)) / whole
+
+
+def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int = 0) -> Dataset:
+    """Which clearance to halve first: what half of its values would gain of a metric, the most first.
+
+    Of a study without clearances (or plays of gears) all axes are ranked.
+
+    A quadratic surface through all runs says it: `gain` is how much the mean of the metric falls, `gain_high` how much
+    its 95th percentile falls, `beyond` the share above `limit` then, each with a standard error by bootstrap;
+    `explained` is the share of the variance that the surface explains.  Where that is little, or halves lie far outside
+    the samples, compute the study again with the halved axis.
+    """
+    from xarray import Dataset
+
+    how = sampled(study)
+    values, good = numbers(study, metric)
+    factors = [",".join(f) for f in how["factors"]]
+    x = np.column_stack([study[f[0]].values[good] for f in how["factors"]])
+    y = values[good]
+    if len(y) < 4 * terms(x[:1]).shape[1]:
+        raise InputError(
+            f"{len(y)} runs are too few to rank {len(factors)} axes; compute at least {4 * terms(x[:1]).shape[1]}"
+        )
+    centre, width = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-300)
+    rng = np.random.default_rng(seed)
+    found = halved(x, y, centre, width, limit)
+    picks = [rng.integers(0, len(y), len(y)) for _ in range(RESAMPLES // 4)]
+    errors = np.std([halved(x[p], y[p], centre, width, limit)[0] for p in picks], axis=0)
+    plays = [i for i, f in enumerate(factors) if f.endswith((".clearance", ".play"))]
+    order = np.array(sorted(plays or range(len(factors)), key=lambda i: -found[0][i, 0]))
+    units = {"units": study[metric].attrs["units"]} if "units" in study[metric].attrs else {}
+    data: dict[str, Any] = {}
+    for k, (name, text, said) in enumerate((
+        ("gain", "fall of the mean if the axis is halved", units),
+        ("gain_high", "fall of the 95th percentile if the axis is halved", units),
+        ("beyond", "share beyond the limit if the axis is halved", {"units": "1"}),
+    )):  # fmt: skip
+        if name == "beyond" and limit is None:
+            continue
+        data[name] = ("factor", found[0][order, k], {"long_name": text, **said})
+        data[f"{name}_error"] = ("factor", errors[order, k], {"long_name": "standard error", **said})
+    attrs = {"metric": metric, "mean": float(y.mean()), "high": float(np.percentile(y, 95)), "explained": found[1]}
+    attrs |= {"limit": limit, "beyond": float((y > limit).mean())} if limit is not None else {}
+    return Dataset(data, {"factor": [factors[i] for i in order]}, attrs)
+
+
+def terms(z: np.ndarray) -> np.ndarray:
+    """The terms of a quadratic surface."""
+    count = z.shape[1]
+    pairs = [z[:, i] * z[:, j] for i in range(count) for j in range(i, count)]
+    return np.column_stack([np.ones(len(z)), z, *pairs])
+
+
+def halved(
+    x: np.ndarray, y: np.ndarray, centre: np.ndarray, width: np.ndarray, limit: float | None
+) -> tuple[np.ndarray, float]:
+    """Of each axis the fall of mean and 95th percentile and the share beyond the limit; and what is explained."""
+    z = (x - centre) / width
+    weights, *_ = np.linalg.lstsq(terms(z), y, rcond=None)
+    fitted = terms(z) @ weights
+    left = y - fitted
+    explained = 1 - float(left.var()) / float(y.var()) if y.var() else math.nan
+    rows = []
+    for k in range(x.shape[1]):
+        half = x.copy()
+        half[:, k] /= 2
+        then = terms((half - centre) / width) @ weights + left  # each machine keeps what the surface does not explain
+        beyond = float((then > limit).mean()) if limit is not None else math.nan
+        rows.append([y.mean() - then.mean(), np.percentile(y, 95) - np.percentile(then, 95), beyond])
+    return np.array(rows), explained

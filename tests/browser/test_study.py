@@ -1,0 +1,56 @@
+"""The page of a study in a real browser: a cell or bar tells its run and the command that replays it."""
+
+import pytest
+
+import jointplay as jp
+from jointplay import report
+
+
+def clearances(**settings):
+    """A stand-in for a run, quick."""
+    return {"error": sum(settings.values()) ** 2, "force": 1 / (1e-3 + settings["J2.clearance"])}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studies")
+    axes = ("J2.clearance", "J3.clearance")
+    grid = jp.sweep(clearances, {a: jp.grid(0, 5e-3, 4) for a in axes})
+    drawn = jp.sweep(clearances, {a: jp.fit("20 H7/g6") for a in axes}, samples=200)
+    line = jp.sweep(lambda speed: speed**2, {"speed": [1.0, 2.0, 4.0]})
+    limits = {"error": 6e-10}
+    return {
+        "grid": report.write_study(grid, folder / "grid.html"),
+        "samples": report.write_study(drawn, folder / "samples.html", limits),
+        "line": report.write_study(line, folder / "line.html"),
+    }
+
+
+def test_a_cell_of_a_grid_tells_its_run(opened, pages):
+    page = opened(pages["grid"])
+    cells = page.locator("#figure .cell")
+    assert cells.count() == 16
+    cells.nth(6).click()
+    told = page.locator("#run").inner_text()
+    assert told.startswith("Run 6") and "0.00333333" in told and "0.00166667" in told
+    assert "J2.clearance = 0.001667 m" not in page.locator("#caption").inner_text()  # a function's axes have no unit
+    page.locator("#choices select").first.select_option("1")
+    assert cells.count() == 16 and page.locator("#ranking").is_hidden()
+
+
+def test_samples_show_a_histogram_a_share_and_a_ranking(opened, pages):
+    page = opened(pages["samples"], scheme="dark")
+    assert "with 95 % confidence" in page.locator("#caption").inner_text()
+    assert page.locator("#run").inner_text().startswith("Run")
+    assert page.locator("#ranked tr").count() == 3
+    page.locator("#limit").fill("1")
+    assert "0 of 200 runs exceed 1" in page.locator("#caption").inner_text()
+    page.locator("#limit").fill("")
+    assert "Give a limit" in page.locator("#caption").inner_text()
+
+
+def test_one_axis_is_a_line(opened, pages):
+    page = opened(pages["line"], width=420)
+    page.locator("#figure circle").nth(2).click()
+    assert "16" in page.locator("#run").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,99 @@
+"""`jointplay sweep` and `jointplay report` of a study: what they print, write and refuse."""
+
+import json
+import re
+
+import pytest
+
+import jointplay as jp
+from jointplay import studies
+from jointplay.cli import main
+
+BRIEF = ["--until", "10 ms", "--step", "0.2 ms"]
+GRID = ["sweep", "crank_rocker_2016", "--over", "J2.clearance=0:2 mm:2", "--over", "J2.friction=0,0.1", *BRIEF]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_study_its_status_a_run_of_it_and_its_page(here, capsys):
+    assert main([*GRID, "--metric", "peak_force", "--metric", "final(angle[rocker])", "-o", "grid.zarr"]) == 0
+    said = capsys.readouterr().out
+    assert "4 done" in said and "peak_force[J3]" in said and "jointplay report grid.zarr" in said
+    assert main(["sweep", "status", "grid.zarr"]) == 0
+    assert "J2.clearance (2) x J2.friction (2)" in capsys.readouterr().out
+    assert main(["sweep", "replay", "grid.zarr", "3"]) == 0
+    run, table = jp.results.load("grid-run3.nc"), studies.open_study("grid.zarr")
+    assert float(run.angle[-1, 2]) == table["final(angle[rocker])"].values[1, 1]
+    assert (here / "grid-run3.html").stat().st_size > 10_000
+    assert main(["sweep", "replay", "grid.zarr", "J2.clearance=0,J2.friction=0.1", "-o", "near.nc"]) == 0
+    assert json.loads(jp.results.load("near.nc").attrs["settings"]) == {"J2.clearance": 0.0, "J2.friction": 0.1}
+    assert main(["report", "grid.zarr"]) == 0
+    page = (here / "grid.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert data["axes"][0]["values"] == [0, 0.002] and data["replay"] == "jointplay sweep replay grid.zarr RUN"
+    assert data["metrics"]["final(angle[rocker])"]["values"][3] == pytest.approx(float(run.angle[-1, 2]), rel=1e-11)
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+
+
+def test_samples_shards_and_what_they_mean(here, capsys):
+    over = ["--over", "J2.fit=20 H7/g6", "--over", "J3.clearance=uniform(10, 20 um)", "--samples", "8", "--seed", "3"]
+    asked = ["sweep", "crank_rocker_2016", *over, *BRIEF, "--metric", "peak_force[J2]", "-o", "mc.zarr"]
+    for i in (1, 2):
+        assert main([*asked, "--shard", f"{i}/2"]) == 0
+    capsys.readouterr()
+    assert main(["sweep", "collect", "mc.zarr", "--limit", "peak_force[J2]=4"]) == 0
+    said = capsys.readouterr().out
+    assert "8 done" in said and "P95" in said and "with 95 % confidence" in said
+    assert main([*asked, "--limit", "peak_force[J2]=4", "--quiet"]) == 0  # all is there
+    assert capsys.readouterr().out == ""
+    assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4", "-o", "mc.html"]) == 0
+    data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "mc.html").read_text(), re.DOTALL)[1])
+    assert data["sampled"] and data["metrics"]["peak_force[J2]"]["percentiles"].keys() == {"5", "50", "95"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--over: say what to vary"),
+        (["--over", "J2.clearence=1 mm"], "did you mean 'J2.clearance'"),
+        (["--over", "J2.clearance=-1:2 mm:3"], "must be >= 0"),
+        (["--over", "J2.clearance=0:2 mm"], "a grid is LOW:HIGH:COUNT"),
+        (["--over", "J2.clearance=0:2 mm:0"], "whole number of values"),
+        (["--over", "J2.clearance=1 kg"], "must be a length"),
+        (["--over", "J2.clearance"], "must be ADDRESS=VALUES"),
+        (["--over", "J2.fit=20 H7/g6"], "needs samples"),
+        (["--over", "J2.fit=20 H7/q6", "--samples", "4"], "no shaft"),
+        (["--over", "J2.clearance=uniform(1 mm)", "--samples", "4"], "uniform takes other values"),
+        (["--over", "J2.friction=0", "--over", "J2.friction=1"], "given twice"),
+        (["--over", "J2.friction=0", "--shard", "3"], "PART/PARTS"),
+        (["--over", "J2.friction=0", "--shard", "3/2"], "from 1 to 2"),
+        (["--over", "J2.friction=0", "--limit", "impacts"], "METRIC=NUMBER"),
+    ],
+)
+def test_bad_input_is_told_and_nothing_is_written(here, capsys, arguments, said):
+    code = main(["sweep", "crank_rocker_2016", "--metric", "peak_force", *BRIEF, *arguments])
+    assert code == 2 and said in capsys.readouterr().err
+    assert not list(here.glob("*.zarr"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sweep", "status"], "write jointplay sweep status"),
+        (["sweep", "status", "none.zarr"], "no such study"),
+        (["sweep", "collect", "none.zarr"], "no shards such as"),
+        (["sweep", "replay", "none.zarr", "1"], "no such study"),
+        (["sweep", "replay", "none.zarr", "x"], "must be the number of a run"),
+    ],
+)
+def test_studies_that_are_not_there(capsys, arguments, said):
+    assert main(arguments) == 2 and said in capsys.readouterr().err
+
+
+def test_a_metric_is_needed(capsys):
+    assert main(["sweep", "crank_rocker_2016", "--over", "J2.friction=0"]) == 2
+    assert "--metric" in capsys.readouterr().err
