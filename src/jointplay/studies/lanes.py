@@ -12,7 +12,7 @@ from ..engine.text import RUNNING
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..simulation import Simulation, Stepper
-from ..simulation.simulation import NEVER
+from ..simulation.course import NEVER
 from ..system import STRUCTURAL, System
 
 if TYPE_CHECKING:

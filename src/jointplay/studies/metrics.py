@@ -142,7 +142,11 @@ def known_names(runs: Iterable[Dataset]) -> list[str]:
     """The quantities that some results have."""
     found = [DEVIATION, SHIFT, LOST, *SIZES, "torque"]
     for run in runs:
-        found += [str(name) for name, array in run.data_vars.items() if array.dtype.kind in "fiub"]
+        found += [
+            str(name)
+            for name, array in run.data_vars.items()
+            if np.issubdtype(array.dtype, np.number) or array.dtype == bool
+        ]
     return list(dict.fromkeys(found))
 
 

@@ -204,7 +204,9 @@ def read(path: Path) -> tuple[dict[str, Any], Plan]:
     dimensions = []
     for name, (columns, extras) in attrs["dimensions"].items():
         held = [{a: np.asarray(group[a][...]) for a in part} for part in (columns, extras)]  # type: ignore[index]
-        held = [{a: x if x.dtype.kind in "fi" else x.astype(object) for a, x in part.items()} for part in held]
+        held = [
+            {a: x if np.issubdtype(x.dtype, np.number) else x.astype(object) for a, x in part.items()} for part in held
+        ]
         dimensions.append(Dimension(name, *held))
     return attrs, Plan(tuple(dimensions), attrs.get("samples") or {})
 
