@@ -13,7 +13,8 @@ from jointplay.recognition import flaws
 from tests.alterations import alterations
 from tests.browser import runs
 
-FIGURES = [getattr(plots, name) for name in plots.__all__ if name not in ("save", "contour", "comparison")]
+STUDIES = ("contour", "histogram", "series", "sensitivity", "ranking", "bifurcation", "basins")  # not of a run
+FIGURES = [getattr(plots, name) for name in plots.__all__ if name not in ("save", "comparison", *STUDIES)]
 CHOSEN = 16  # of some hundred alterations; validation/test_survival.py takes all
 
 
