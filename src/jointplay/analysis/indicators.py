@@ -18,7 +18,8 @@ EXPLAINED = 0.12  # residual of two phases, over the size of the signal, up to w
 FOREIGN = 0.15  # residual of both from which on phases do not explain it
 GROWN, REACHED = 3.5, 0.15  # distance of neighbours at the end over that at the start, and over that of any two points
 CYCLES = 20  # mean periods that a series must hold before it is called chaotic
-DRIFT = 0.25  # relative change from quarter to quarter, beyond which a signal has not settled
+DRIFT = 0.5  # relative change from quarter to quarter, beyond which a signal has not settled
+TOGETHER = 0.24  # mean time between neighbours over the length: below, they are near in time and the motion changes
 TREND = 3.0  # a straight line that rises by so many standard deviations of the rest is taken out
 K_CHAOS = 0.5
 
@@ -97,11 +98,15 @@ def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | Non
         said = "too short to see a period again"
     listed = [Evidence("change after one period", found.residual, enough, said, PERIODIC if periodic else "")]
     details["period"] = period
-    if periodic:
+    if periodic and found.residual <= regular.FINE:
         return period, None, listed
     two = regular.two_phases(series)
+    if periodic and not two.residual < 0.5 * found.residual:
+        return period, None, listed
     both = two if two.residual <= EXPLAINED else None
     if both is not None:
+        details["period"] = period = None
+        listed[0] = replace(listed[0], votes="")
         said = f"two phases with periods {both.periods[0]:.6g} and {both.periods[1]:.6g} s explain the signal"
     else:
         said = "two phases do not explain the signal" if two.periods else "too short for two phases"
@@ -111,14 +116,11 @@ def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | Non
 
 
 def stationary(series: Series) -> Evidence:
-    """Whether size and pace of the signal are the same in its four quarters."""
-    quarters = np.array_split(series.values, 4)
-    sizes = np.array([part.std() for part in quarters])
-    middle = np.median(series.values)
-    paces = np.array([max(1, np.count_nonzero((part[:-1] < middle) & (part[1:] >= middle))) for part in quarters])
-    by = max(float(np.ptp(sizes) / sizes.mean()), float(np.ptp(paces) / paces.mean()) if paces.min() > 8 else 0.0)
+    """Whether the size of the signal is the same in its four quarters."""
+    sizes = np.array([part.std() for part in np.array_split(series.values, 4)])
+    by = float(np.ptp(sizes) / sizes.mean())
     calm = by <= DRIFT
-    said = "size and pace stay" if calm else "size or pace change on the way: the motion may not have settled"
+    said = "its size stays" if calm else "its size changes on the way: the motion may not have settled"
     return Evidence("change from quarter to quarter", by, DRIFT, said, "" if calm else INCONCLUSIVE)
 
 
@@ -148,6 +150,9 @@ def neighbour_evidence(
     except ValueError as error:
         return [*listed, Evidence("divergence of neighbours (Rosenstein)", None, None, str(error))]
     listed += divergence_evidence(slope, chosen, explained)
+    if slope.spread < TOGETHER and not explained:
+        said = "neighbours are near in time too: the motion changes on the way"
+        listed.append(Evidence("time between neighbours over the length", slope.spread, TOGETHER, said, INCONCLUSIVE))
     if twin is not None:
         listed.append(twin_evidence(prepared(twin)[0], details))
     listed += surrogate_evidence(near, chosen, explained, details)

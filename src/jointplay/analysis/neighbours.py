@@ -3,9 +3,9 @@
 Rules: the delay is the first minimum of the mutual information of a sample and a later one (or where the
 autocorrelation has fallen to 1/e, if that is sooner); the dimension is the first with less than 2 % false neighbours,
 at most 8; the Theiler window is the mean period, that of the centre of the power spectrum; of each point the nearest
-neighbours on four other passages are followed for ten mean periods; the fit window is that part of the curve of their
+neighbours on up to four other passages (one for every twenty that there are) are followed for ten mean periods; the fit window is that part of the curve of their
 mean logarithmic distance which lies between 0.3 and 0.75 of its rise to the plateau, its last quarter. The error is
-half the range of the slopes as both ends of the window move by 0.1. A signal with more than 200 samples in its mean
+half the range of the slopes as both ends of the window move by 0.1. A signal with more than 100 samples in its mean
 period is thinned, of a longer one the last 10,000 samples count.
 """
 
@@ -23,8 +23,10 @@ DIMENSIONS = 8
 LOW, HIGH, SHIFT = 0.3, 0.75, 0.1  # of the rise of the divergence curve: the fit window, and how far its ends move
 HORIZON = 10.0  # mean periods that the divergence is followed
 PASSAGES = 4  # of which each point has a neighbour
-DENSE = 200  # samples in a mean period, beyond which a signal is thinned
+DENSE = 100  # samples in a mean period, beyond which a signal is thinned
 MOST = 10_000  # samples that are looked at
+PAIRS = 10_000  # that are followed
+CANDIDATES = 64  # near points among which neighbours are chosen
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Divergence:
 
     reach: distance on the plateau over the mean distance of any two points: 1 if neighbours forget each other, small
     if they stay together, as in every regular motion. growth: distance on the plateau over that at the start.
+    spread: mean time between neighbours over the length of the series; a third if the motion is the same throughout.
     """
 
     time: np.ndarray
@@ -57,6 +60,7 @@ class Divergence:
     window: tuple[float, float]
     reach: float
     growth: float
+    spread: float = 1 / 3
 
 
 def mean_period(values: np.ndarray) -> float:
@@ -102,12 +106,11 @@ def first_minimum(values: np.ndarray) -> int:
 def nearest(points: np.ndarray, theiler: int, passages: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of near points and their distances: of every point the nearest of each of so many passages.
 
-    A neighbour is more than the Theiler window away in time, from its point and from the neighbours chosen before.
+    A neighbour is more than the Theiler window away in time, and more than half of it from those chosen before.
     """
     from scipy.spatial import cKDTree
 
-    many = int(min(len(points), 2 * theiler * (passages + 1) + 16, 600))
-    far, near = cKDTree(points).query(points, k=many)
+    far, near = cKDTree(points).query(points, k=min(len(points), CANDIDATES))
     open_ = (np.abs(near - np.arange(len(points))[:, None]) > theiler) & (far > 0)
     rows, own, others, distances = np.arange(len(points)), [], [], []
     for _ in range(passages):
@@ -116,14 +119,14 @@ def nearest(points: np.ndarray, theiler: int, passages: int = 1) -> tuple[np.nda
         own.append(rows[hit])
         others.append(near[rows, first][hit])
         distances.append(far[rows, first][hit])
-        open_ &= np.abs(near - near[rows, first][:, None]) > theiler
+        open_ &= np.abs(near - near[rows, first][:, None]) > theiler // 2
     return np.concatenate(own), np.concatenate(others), np.concatenate(distances)
 
 
 def looked_at(series: Series) -> Series:
     """The samples that neighbours are searched in: not too dense, not too many."""
-    factor = max(1, int(mean_period(series.values) // (DENSE / 2))) if mean_period(series.values) > DENSE else 1
-    factor = min(factor, max(1, len(series.values) // 2000))
+    factor = int(mean_period(series.values) // (DENSE / 2)) if mean_period(series.values) > DENSE else 1
+    factor = max(1, min(factor, len(series.values) // 2000))
     thin = series.thinned(factor)
     return replace(thin, time=thin.time[-MOST:], values=thin.values[-MOST:])
 
@@ -159,12 +162,14 @@ def rosenstein(series: Series, chosen: Embedding | None = None, horizon: float |
     points = here.points(series.values)
     ahead = HORIZON * here.theiler if horizon is None else horizon / series.interval
     steps = int(np.clip(ahead, 10, len(points) // 4))
-    own, other, _ = nearest(points[: len(points) - steps], here.theiler, PASSAGES)
+    usable = len(points) - steps
+    passages = int(np.clip(np.ceil(usable / here.theiler / 20), 1, PASSAGES))
+    own, other, _ = nearest(points[:usable], here.theiler, passages)
     if len(own) < 50:
         raise ValueError(
             f"{series.name}: only {len(own)} points have a neighbour beyond the Theiler window; record longer"
         )
-    some = slice(None, None, max(1, len(own) // 20_000))
+    some = slice(None, None, max(1, len(own) // PAIRS))
     own, other = own[some], other[some]
     curve = np.empty(steps + 1)
     for k in range(steps + 1):
@@ -172,7 +177,8 @@ def rosenstein(series: Series, chosen: Embedding | None = None, horizon: float |
         curve[k] = np.log(apart[apart > 0]).mean() if (apart > 0).any() else np.nan
     pairs = np.random.default_rng(2).integers(len(points), size=(4000, 2))
     any_two = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
-    return fitted(series, curve, float(np.log(any_two[any_two > 0]).mean()))
+    spread = float(np.abs(own - other).mean()) / usable
+    return replace(fitted(series, curve, float(np.log(any_two[any_two > 0]).mean())), spread=spread)
 
 
 def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
@@ -203,9 +209,9 @@ def foretelling_error(values: np.ndarray, chosen: Embedding, ahead: int | None =
     points = chosen.points(values)
     usable = points[: len(points) - ahead]
     targets = values[(chosen.dimension - 1) * chosen.delay + ahead :][: len(usable)]
-    some = np.arange(0, len(usable), max(1, len(usable) // 2000))
+    some = np.arange(0, len(usable), max(1, len(usable) // 1000))
     many = min(len(usable), 2 * chosen.theiler + 8)
-    _, near = cKDTree(usable).query(usable[some], k=min(many, 64))
+    _, near = cKDTree(usable).query(usable[some], k=min(many, CANDIDATES))
     apart = np.abs(near - some[:, None]) > chosen.theiler
     order = np.argsort(~apart, axis=1, kind="stable")[:, :4]
     good = np.take_along_axis(apart, order, axis=1)

@@ -20,7 +20,7 @@ LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
 FREE_PERIODS = 4.2  # of a period that has to be found
 NEIGHBOURS = 8  # on the torus of two phases
 LINES = 5  # of which two are taken for the phases
-MOST = 6_000  # samples that are looked up there
+MOST = 3_000  # samples that are looked up
 
 
 @dataclass(frozen=True)
@@ -39,24 +39,46 @@ def size(errors: np.ndarray, values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(kept**2))) / scale
 
 
-def changes(series: Series, period: float) -> tuple[float, float]:
-    """How much a signal changes after one period, and after as many as its half holds, over its size."""
-    from scipy.interpolate import CubicSpline
+class Folded:
+    """A signal laid over itself some time later."""
 
-    many = max(1, int(0.5 * series.length / period))
-    curve, found = CubicSpline(series.time, series.values), []
-    for lag in (1, many):
-        kept = series.time <= series.time[-1] - lag * period
-        if kept.sum() < 50:
-            return np.inf, np.inf
-        later = curve(series.time[kept] + lag * period)
-        found.append(size(later - series.values[kept], series.values) / np.sqrt(2))
-    return found[0], found[1]
+    def __init__(self, series: Series) -> None:
+        from scipy.interpolate import CubicSpline
 
+        self.series, self.curve = series, CubicSpline(series.time, series.values)
 
-def residual(series: Series, period: float) -> float:
-    """The larger of the two changes: what drifts slowly is not periodic."""
-    return max(changes(series, period))
+    def change(self, lag: float) -> float:
+        """How much the signal changes in a time (s), over its size."""
+        series = self.series
+        kept = np.flatnonzero(series.time <= series.time[-1] - lag)
+        kept = kept[:: max(1, len(kept) // MOST)]
+        if len(kept) < 50:
+            return np.inf
+        later = self.curve(series.time[kept] + lag)
+        return size(later - series.values[kept], series.values) / np.sqrt(2)
+
+    def residual(self, period: float) -> float:
+        """The change after one period, or after as many as half the series holds if that is more: what drifts slowly
+        is not periodic."""
+        many = max(1, int(0.5 * self.series.length / period))
+        return max(self.change(period), self.change(many * period))
+
+    def sharpened(self, period: float, frequency: float) -> float:
+        """A period near the given one that explains the signal best; frequency (Hz): of its strongest line."""
+        from scipy.optimize import minimize_scalar
+
+        turns, step = round(period * frequency), self.series.interval
+        tries = [period]
+        if turns and abs(turns / frequency - period) < 1.5 * step:
+            tries.append(turns / frequency)
+        best = min(tries, key=self.residual)
+        if self.residual(best) > 0.5:
+            return best
+        room = step / max(1, int(0.5 * self.series.length / best))
+        found = minimize_scalar(
+            self.residual, bounds=(best - room, best + room), method="bounded", options={"maxiter": 15}
+        )
+        return float(found.x) if found.fun < self.residual(best) else best
 
 
 def grain(series: Series) -> float:
@@ -93,26 +115,8 @@ def candidates(series: Series) -> list[float]:
     if not len(at):
         return []
     deep = at[d[at] < max(0.25, 2.5 * float(d[at].min()))]
-    best = {*deep[:12], *sorted(deep, key=lambda lag: d[lag])[:12]}
+    best = {*deep[:8], *sorted(deep, key=lambda lag: d[lag])[:8]}
     return [float(lag) * series.interval for lag in sorted(best)]
-
-
-def sharpened(series: Series, period: float) -> float:
-    """A period near the given one that explains the signal best, by the strongest line and then by the residual."""
-    from scipy.optimize import minimize_scalar
-
-    frequency, _ = line(series.time, series.values)
-    turns = round(period * frequency)
-    tries = [period]
-    if turns and abs(turns / frequency - period) < 1.5 * series.interval:
-        tries.append(turns / frequency)
-    best = min(tries, key=lambda one: residual(series, one))
-    many = max(1, int(0.5 * series.length / best))
-    room = series.interval / many
-    found = minimize_scalar(
-        lambda one: residual(series, one), bounds=(best - room, best + room), method="bounded", options={"maxiter": 25}
-    )
-    return float(found.x) if found.fun < residual(series, best) else best
 
 
 def one_phase(series: Series, most: int = 16) -> Phases:
@@ -120,16 +124,18 @@ def one_phase(series: Series, most: int = 16) -> Phases:
 
     With a drive period only its multiples are tried, up to `most` and as long as the series holds two of them.
     """
+    folded = Folded(series)
     if series.period is not None:
         longest = series.length / LEAST_PERIODS
         tries = [k * series.period for k in range(1, most + 1) if k == 1 or k * series.period <= longest]
         if series.length < 1.2 * series.period:
             return Phases((series.period,), np.inf)
     else:
-        tries = [sharpened(series, one) for one in candidates(series)]
+        frequency, _ = line(series.time, series.values)
+        tries = [folded.sharpened(one, frequency) for one in candidates(series)]
     if not tries:
         return Phases((), np.inf)
-    found = [residual(series, one) for one in tries]
+    found = [folded.residual(one) for one in tries]
     enough = max(1.5 * min(found), tolerance(series))
     first = next(i for i, one in enumerate(found) if one <= enough)
     return Phases((tries[first],), found[first])
@@ -174,6 +180,8 @@ def two_phases(series: Series) -> Phases:
     if series.period is not None:
         pairs = pairs[: LINES - 1]
     for f, g in pairs:
+        if found.residual < 0.02:
+            break
         for p, q in ((1, 1), (1, 2), (2, 1)):
             periods = p / f, q / g
             if max(periods) * 3 > series.length or (p > 1 and series.period is not None):
@@ -191,22 +199,20 @@ def torus_residual(series: Series, periods: tuple[float, float]) -> float:
     """
     from scipy.spatial import cKDTree
 
-    skip = max(1, int(np.ceil(len(series.values) / MOST)))
-    index = np.arange(0, len(series.values), skip)
-    time, values = series.time[index] - series.time[0], series.values[index]
+    some = np.arange(0, len(series.values), max(1, len(series.values) // MOST))
+    time, values = series.time - series.time[0], series.values
     phases = np.mod(time[:, None] / np.array(periods), 1.0)
-    tree = cKDTree(phases, boxsize=1.0)
-    _, near = tree.query(phases, k=min(4 * NEIGHBOURS, len(values)))
-    apart = np.abs(time[near] - time[:, None]) > 2 * min(periods)
+    _, near = cKDTree(phases, boxsize=1.0).query(phases[some], k=min(4 * NEIGHBOURS, len(values)))
+    apart = np.abs(time[near] - time[some, None]) > 2 * min(periods)
     order = np.argsort(~apart, axis=1, kind="stable")[:, :NEIGHBOURS]
     near = np.take_along_axis(near, order, axis=1)
     good = np.take_along_axis(apart, order, axis=1).all(axis=1)
     if good.mean() < 0.5:
         return np.inf
-    off = phases[near] - phases[:, None, :]
+    off = phases[near] - phases[some, None, :]
     off -= np.round(off)
     foretold = local_plane(off[good], values[near[good]])
-    return size(foretold - values[good], values)
+    return size(foretold - values[some][good], values)
 
 
 def local_plane(off: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,131 @@
+"""Bifurcation diagrams over one number, forward and backward, and basins over two start values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .sections import points, repeat
+from .things import Thing, ensure_thing
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+def bifurcation(
+    make: Callable[[list[dict[str, float]]], Thing],
+    address: str,
+    values: Sequence[float],
+    signal: str,
+    keep: int = 60,
+    skip: int = 200,
+    lanes: int = 8,
+    follow: bool = False,
+    tolerance: float = 1e-6,
+) -> Dataset:
+    """The points of a section over one number: `keep` of them after `skip`, and the period k in which they repeat.
+
+    make: gives a section (a Map or Strobe) with a lane for each {address: value}; signal: the name of the number that
+    is kept. Values are computed side by side in lanes. follow: each value goes on from the last state of the one before
+    it, forward and then backward, so that coexisting motions are seen; dimension `direction`. tolerance: of the period,
+    over the span of all points.
+    """
+    from xarray import Dataset
+
+    numbers = np.asarray(values, float)
+    if numbers.ndim != 1 or not len(numbers):
+        raise ValueError(f"values of {address!r} must be a list of numbers, got {values!r}")
+    ways = [_followed, lambda *a: _followed(*a, back=True)] if follow else [_apart]
+    found = np.array([way(make, address, numbers, signal, keep, skip, lanes) for way in ways])
+    span = float(np.nanmax(found) - np.nanmin(found)) or 1.0
+    period = np.zeros(found.shape[:2], int)
+    for way in range(len(ways)):
+        for i, one in enumerate(found[way]):
+            k = repeat(one[:, None], [signal], tolerance, span).multiple if np.isfinite(one).all() else None
+            period[way, i] = k or 0
+    names = ["forward", "backward"][: len(ways)]
+    return Dataset(
+        {signal: (("direction", address, "point"), found), "period": (("direction", address), period)},
+        {address: numbers, "direction": names},
+        {"signal": signal, "address": address, "skip": skip},
+    )
+
+
+def _apart(make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, lanes: int) -> np.ndarray:
+    """Each value from the start, several side by side."""
+    found = []
+    for first in range(0, len(values), lanes):
+        part = [float(x) for x in values[first : first + lanes]]
+        filled = part + [part[-1]] * (lanes - len(part))
+        thing = make([{address: x} for x in filled])
+        ensure_thing(thing, lanes)
+        place = _place(thing, signal)
+        found.append(points(thing, keep, skip)[:, : len(part), place].T)
+    return np.concatenate(found)
+
+
+def _followed(
+    make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, lanes: int, back: bool = False
+) -> np.ndarray:
+    """Each value from the last state of the one before."""
+    order = values[::-1] if back else values
+    found, start = [], None
+    for x in order:
+        thing = make([{address: float(x)}])
+        if start is not None:
+            thing.reset(start=dict(zip(thing.names, start, strict=True)))
+        found.append(points(thing, keep, skip)[:, 0, _place(thing, signal)])
+        start = thing.state[0]
+    return np.array(found[::-1] if back else found)
+
+
+def _place(thing: Thing, signal: str) -> int:
+    if signal not in thing.names:
+        raise ValueError(f"no signal {signal!r} in the state; there are {', '.join(thing.names)}")
+    return list(thing.names).index(signal)
+
+
+def basins(
+    make: Callable[[list[dict[str, float]]], Thing],
+    first: tuple[str, Sequence[float]],
+    second: tuple[str, Sequence[float]],
+    skip: int = 200,
+    most: int = 8,
+    lanes: int = 8,
+    tolerance: float = 1e-4,
+) -> Dataset:
+    """Which attractor of a section every pair of two start values leads to.
+
+    make: gives a section with a lane for each {name: start value}; first, second: name and values. Motions that visit
+    the same points within `tolerance` of the span are one attractor; one that does not repeat within `most` steps is
+    told by its mean. Attractors are numbered from 0 in the order found; -1: the motion left the finite numbers.
+    """
+    from xarray import Dataset
+
+    (one, xs), (two, ys) = first, second
+    pairs = [{one: float(x), two: float(y)} for x in xs for y in ys]
+    ends, names = [], []
+    for begin in range(0, len(pairs), lanes):
+        part = pairs[begin : begin + lanes]
+        thing = make(part + [part[-1]] * (lanes - len(part)))
+        names = list(thing.names)
+        ends += list(points(thing, 2 * most, skip).transpose(1, 0, 2)[: len(part)])
+    span = np.ptp(np.concatenate(ends), axis=0)
+    span[span == 0] = 1.0
+    known: list[np.ndarray] = []
+    label = np.empty(len(pairs), int)
+    for i, end in enumerate(ends):
+        k = repeat(end, names, tolerance, span, most).multiple
+        sign = end[-k:][np.lexsort(end[-k:].T[::-1])] / span if k else end.mean(axis=0, keepdims=True) / span
+        near = 10 * tolerance if k else 0.2
+        same = [j for j, other in enumerate(known) if other.shape == sign.shape and np.abs(other - sign).max() < near]
+        if not same:
+            known.append(sign)
+        label[i] = same[0] if same else len(known) - 1
+    return Dataset(
+        {"attractor": ((one, two), label.reshape(len(xs), len(ys)))},
+        {one: np.asarray(xs, float), two: np.asarray(ys, float)},
+        {"attractors": len(known), "skip": skip},
+    )
