@@ -8,6 +8,7 @@ run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJe
 extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
+analysis    verdict, analysis (exponents, sections, orbits, spectra, diagrams)
 below       engine (from Python text to machine code)
 
 Names are resolved on first use, so that ``import jointplay`` stays cheap and loads no numerical library.
@@ -24,11 +25,12 @@ _ROOMS = {
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
     "jointplay.comparison": "compare",
+    "jointplay.analysis": "verdict",
     "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
     "SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("engine", "model", "plots", "report", "results")
+_MODULES = ("analysis", "engine", "model", "plots", "report", "results")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

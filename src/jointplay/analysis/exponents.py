@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..engine import branch, derivative, due, emit, log, memory, sqrt, trace
 from ..run import Run
-from .things import Map, Scheme, Thing, difference, ensure_thing
+from .things import Map, Scheme, Thing, difference, ensure_thing, go
 
 BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
@@ -22,7 +22,8 @@ class Exponent:
     """A Lyapunov exponent (1/s, or per step of a map): its value, the standard error of it, and how it converged.
 
     growth: mean rate in each interval; time: their ends; curve: mean rate up to there. largest: the largest
-    separation over the size of the motion; `floored`: intervals in which both trajectories became the same number.
+    separation over the size of the motion; floored: intervals in which both trajectories became the same number.
+    states: where the first trajectory stood at the end of every interval, the uncounted ones too.
     """
 
     value: float
@@ -33,6 +34,7 @@ class Exponent:
     separation: float = 0.0
     largest: float = 0.0
     floored: int = 0
+    states: np.ndarray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
     def curve(self) -> np.ndarray:
@@ -78,21 +80,22 @@ def exponent(
     names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
     push = np.random.default_rng(1).normal(size=len(names))
     size = place(thing, push, separation)
-    times, growth, largest, floored = [], [], 0.0, 0
-    low, high = (f(thing.state[0]) for f in (np.array, np.array))
+    growth, distances, states, floored = [], [], [], 0
     for i in range(1, count + 1):
-        thing.advance(begin + i * every)
-        one = thing.state[0]
-        low, high = np.minimum(low, one), np.maximum(high, one)
-        apart = difference(names, thing.state[1], one)
+        go(thing, begin + i * every)
+        one, two = thing.state[:2]
+        apart = difference(names, two, one)
         distance, least = float(np.linalg.norm(apart)), float(np.spacing(np.abs(one).max()))
         floored += distance < least
         growth.append(np.log(max(distance, least) / size) / every)
-        times.append(begin + i * every)
-        largest = max(largest, distance)
+        distances.append(distance)
+        states.append(one)
         size = place(thing, apart if distance >= least else push, separation)
-    first, extent = int(settle * count), float(np.linalg.norm(high - low)) or 1.0
-    about = {"separation": separation, "largest": largest / extent, "floored": int(floored)}
+    kept = np.array(states)
+    extent = float(np.linalg.norm(np.ptp(kept, axis=0))) or 1.0
+    about = {"separation": separation, "largest": max(distances) / extent, "floored": int(floored), "states": kept}
+    first = int(settle * count)
+    times = begin + every * np.arange(1, count + 1)
     return made(times[first:], growth[first:], "two trajectories", **about)
 
 
@@ -114,7 +117,8 @@ def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
 def ensure_shared(thing: Thing) -> None:
     """Refuse a system whose two lanes would not take the same steps."""
     ensure_thing(thing, lanes=2)
-    if not getattr(thing, "share", False):
+    stepper = getattr(thing, "stepper", None)
+    if not getattr(thing, "share", False) and getattr(stepper, "adaptive", True):
         raise ValueError(
             "two trajectories need one sequence of steps, or the difference of the steps is taken for the motion's; "
             "make the simulation with lanes=2, share=True, or use a stepper with steps of one length"

@@ -25,7 +25,7 @@ HORIZON = 10.0  # mean periods that the divergence is followed
 PASSAGES = 4  # of which each point has a neighbour
 DENSE = 100  # samples in a mean period, beyond which a signal is thinned
 MOST = 10_000  # samples that are looked at
-PAIRS = 10_000  # that are followed
+PAIRS = 4_000  # that are followed
 CANDIDATES = 64  # near points among which neighbours are chosen
 
 

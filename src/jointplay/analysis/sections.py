@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .things import Thing, difference, ensure_thing
+from .things import Thing, difference, ensure_thing, go
 
 MOST_REPEATS = 16  # period k is looked for up to here
 LOCATED = 1e-12  # of the time between two steps: as close as a crossing is located
@@ -44,7 +44,7 @@ class Strobe:
         """Go on by n periods."""
         for _ in range(n):
             self.count += 1
-            self.thing.advance(self.begin + self.count * self.period)
+            go(self.thing, self.begin + self.count * self.period)
 
     def advance(self, until: float) -> None:
         """Go on by whole periods, to the last one that ends by a time (s)."""
@@ -98,7 +98,7 @@ class Section(Strobe):
         from_time = float(self.thing.time[0])
         t, here, value = from_time, self.thing.snapshot(), min(self.value(), 0.0)
         while True:
-            self.thing.advance(t + self.period)
+            go(self.thing, t + self.period)
             after = self.value()
             if value < 0 <= after or (value == 0 and after > 0 and t > from_time):
                 break
@@ -110,7 +110,7 @@ class Section(Strobe):
         for _ in range(60):
             middle = high - g * (high - low) / (g - f)
             self.thing.reset(here)
-            self.thing.advance(t + middle)
+            go(self.thing, t + middle)
             found = self.value()
             if found == 0 or high - low < LOCATED * width or min(middle - low, high - middle) < LOCATED * width:
                 return

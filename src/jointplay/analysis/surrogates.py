@@ -61,7 +61,7 @@ class Surrogates:
         return bool(self.own < self.others.min())
 
 
-def surrogate_test(series: Series, chosen: Embedding, count: int = SURROGATES, slopes: int = 5) -> Surrogates:
+def surrogate_test(series: Series, chosen: Embedding, count: int = SURROGATES, slopes: int = 3) -> Surrogates:
     """Whether a series is better foretold from its past than `count` surrogates; divergence slopes of some of them."""
     values = stretch(series.values[-MOST:])
     rng = np.random.default_rng(3)

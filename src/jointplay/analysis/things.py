@@ -62,6 +62,14 @@ def difference(names: Sequence[str], a: np.ndarray, b: np.ndarray) -> np.ndarray
     return np.where(turning, np.remainder(off + np.pi, 2 * np.pi) - np.pi, off)
 
 
+def go(thing: Thing, until: float) -> None:
+    """Advance a thing; one that ends before is an error with its own words."""
+    thing.advance(until)
+    for lane, outcome in enumerate(getattr(thing, "status", [])):
+        if str(outcome.kind) not in ("done", "running"):
+            raise ValueError(f"lane {lane} ended early: {outcome.text}")
+
+
 def ensure_thing(thing: Any, lanes: int = 1) -> None:
     """Refuse what does not step, or has too few lanes."""
     if not isinstance(thing, Thing):

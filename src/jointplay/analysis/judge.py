@@ -1,0 +1,115 @@
+"""The verdict on a motion: from a model, a thing that steps, a result or a series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..model.mechanism import Mechanism
+from ..system import System
+from .driving import drive_period
+from .evidence import Verdict
+from .indicators import series_verdict
+from .series import Series, from_run
+from .things import Thing
+from .trajectories import Plan, thing_verdict
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+def verdict(
+    what: Any,
+    *,
+    period: float | None = None,
+    signal: str | None = None,
+    twin: Dataset | Series | None = None,
+    periods: int | None = None,
+    until: float | None = None,
+    settle: float | None = None,
+    **options: Any,
+) -> Verdict:
+    """What kind of motion it is: periodic, quasi-periodic, chaotic or inconclusive, with the evidence for it.
+
+    what: a Mechanism or System (then `options` are those of a Simulation: stepper, start, control), a function that
+    gives a thing that steps in two lanes for 1 (as it is) and for 2 (with finer steps), a result of `simulate`, or a
+    Series. period (s): of the drive, if it is not to be found from the mechanism; signal: the one that is shown and
+    looked at from outside; twin: the same of the ideal mechanism. periods, until (s): how much of a model's motion is
+    looked at, `settle` (s) after its start.
+
+    >>> import numpy as np
+    >>> time = np.linspace(0, 40, 2000)
+    >>> print(verdict(Series(time, np.sin(time) + 0.3 * np.cos(3 * time))).verdict)
+    periodic
+    """
+    if isinstance(what, Series):
+        other = twin if isinstance(twin, Series) or twin is None else from_run(twin, signal, what.period)
+        return series_verdict(what, other)
+    if isinstance(what, Mechanism | System):
+        return model_verdict(what, period, signal, periods, until, settle, **options)
+    if callable(what):
+        return thing_verdict(what, Plan.of(period, periods, until, settle, signal))
+    if isinstance(what, Thing):
+        return thing_verdict(lambda fineness: what if fineness == 1 else None, Plan.of(period, periods, until, settle, signal))
+    if hasattr(what, "data_vars"):
+        known = run_period(what) if period is None else period
+        one = from_run(what, signal, known)
+        other = None if twin is None else twin if isinstance(twin, Series) else from_run(twin, one.name, known)
+        return series_verdict(one, other)
+    raise ValueError(
+        f"a verdict needs a Mechanism, a thing that steps, a result of simulate or a Series, got {type(what).__name__}"
+    )
+
+
+def run_period(run: Dataset) -> float | None:
+    """The drive period (s) of a result, from the model that it holds; None if it cannot be known."""
+    from ..model.files import loads
+
+    try:
+        return drive_period(loads(run.attrs["model"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def model_verdict(
+    mechanism: Mechanism | System,
+    period: float | None,
+    signal: str | None,
+    periods: int | None,
+    until: float | None,
+    settle: float | None,
+    **options: Any,
+) -> Verdict:
+    """The verdict on a mechanism, by a Simulation in two lanes that share their steps."""
+    from ..simulation import Simulation  # type: ignore[attr-defined]
+
+    base = mechanism.given if isinstance(mechanism, System) else mechanism
+    known = drive_period(base) if period is None else period
+    plan = Plan.of(known, periods, until, settle, signal, title=base.name)
+    stepper = options.pop("stepper", None)
+
+    def make(fineness: int) -> Thing:
+        chosen = fitting(base, stepper, known, fineness, plan.until)
+        thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, until=plan.end, **options)
+        return thing
+
+    return thing_verdict(make, plan)
+
+
+def fitting(mechanism: Mechanism, stepper: Any, period: float | None, fineness: int, until: float) -> Any:
+    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in a drive period."""
+    from dataclasses import replace
+    from math import ceil
+
+    from ..simulation import refined  # type: ignore[attr-defined]
+    from ..simulation.simulation import default_stepper  # type: ignore[import-not-found]
+
+    chosen = stepper or default_stepper(mechanism)
+    if fineness > 1:
+        chosen = refined(chosen, until)
+    if getattr(chosen, "step", None) and period is not None:
+        chosen = replace(chosen, step=period / ceil(period / chosen.step - 1e-9))
+    return chosen
+
+
+Maker = Callable[[int], Thing | None]
