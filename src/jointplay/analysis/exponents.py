@@ -80,14 +80,16 @@ def exponent(
     names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
     push = np.random.default_rng(1).normal(size=len(names))
     size = place(thing, push, separation)
-    growth, distances, states, floored = [], [], [], 0
+    growth, distances, states, times, floored, before = [], [], [], [], 0, begin
     for i in range(1, count + 1):
         go(thing, begin + i * every)
+        times.append(float(thing.time[0]))  # adaptive steps may end a little later
         one, two = thing.state[:2]
         apart = difference(names, two, one)
         distance, least = float(np.linalg.norm(apart)), float(np.spacing(np.abs(one).max()))
         floored += distance < least
-        growth.append(np.log(max(distance, least) / size) / every)
+        growth.append(np.log(max(distance, least) / size) / (times[-1] - before))
+        before = times[-1]
         distances.append(distance)
         states.append(one)
         size = place(thing, apart if distance >= least else push, separation)
@@ -95,7 +97,6 @@ def exponent(
     extent = float(np.linalg.norm(np.ptp(kept, axis=0))) or 1.0
     about = {"separation": separation, "largest": max(distances) / extent, "floored": int(floored), "states": kept}
     first = int(settle * count)
-    times = begin + every * np.arange(1, count + 1)
     return made(times[first:], growth[first:], "two trajectories", **about)
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..model.mechanism import Mechanism
+from ..simulation import Simulation
+from ..simulation.simulation import default_stepper
 from ..system import System
 from .driving import drive_period
 from .evidence import Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
-from .trajectories import Plan, thing_verdict
+from .trajectories import PERIODS, Plan, thing_verdict
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+STEPS = 5_000_000  # that a model's motion may take unless it is said how much of it is looked at
+FEWEST = 8  # drive periods of it
 
 
 def verdict(
@@ -50,7 +58,8 @@ def verdict(
     if callable(what):
         return thing_verdict(what, Plan.of(period, periods, until, settle, signal))
     if isinstance(what, Thing):
-        return thing_verdict(lambda fineness: what if fineness == 1 else None, Plan.of(period, periods, until, settle, signal))
+        plan = Plan.of(period, periods, until, settle, signal)
+        return thing_verdict(lambda fineness: what if fineness == 1 else None, plan)
     if hasattr(what, "data_vars"):
         known = run_period(what) if period is None else period
         one = from_run(what, signal, known)
@@ -81,16 +90,20 @@ def model_verdict(
     **options: Any,
 ) -> Verdict:
     """The verdict on a mechanism, by a Simulation in two lanes that share their steps."""
-    from ..simulation import Simulation  # type: ignore[attr-defined]
-
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     known = drive_period(base) if period is None else period
-    plan = Plan.of(known, periods, until, settle, signal, title=base.name)
     stepper = options.pop("stepper", None)
+    if known is not None and periods is None and until is None:
+        trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
+        trial.advance(known)
+        periods = int(np.clip(STEPS // max(1, int(trial.steps[0])), FEWEST, PERIODS))
+    plan = Plan.of(known, periods, until, settle, signal, title=base.name)
 
     def make(fineness: int) -> Thing:
         chosen = fitting(base, stepper, known, fineness, plan.until)
-        thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, until=plan.end, **options)
+        thing: Thing = Simulation(
+            mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options
+        )
         return thing
 
     return thing_verdict(make, plan)
@@ -98,18 +111,8 @@ def model_verdict(
 
 def fitting(mechanism: Mechanism, stepper: Any, period: float | None, fineness: int, until: float) -> Any:
     """A stepper for the analysis: finer by a factor, and with whole numbers of steps in a drive period."""
-    from dataclasses import replace
-    from math import ceil
-
-    from ..simulation import refined  # type: ignore[attr-defined]
-    from ..simulation.simulation import default_stepper  # type: ignore[import-not-found]
-
     chosen = stepper or default_stepper(mechanism)
-    if fineness > 1:
-        chosen = refined(chosen, until)
-    if getattr(chosen, "step", None) and period is not None:
+    chosen = chosen.finer(until) if fineness > 1 else chosen
+    if not chosen.adaptive and period is not None:
         chosen = replace(chosen, step=period / ceil(period / chosen.step - 1e-9))
     return chosen
-
-
-Maker = Callable[[int], Thing | None]

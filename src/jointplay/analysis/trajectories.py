@@ -18,6 +18,8 @@ from .things import Thing, difference, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
 PER_PERIOD = 64  # samples, and renormalisations, in each
+EARLY = 4  # intervals in which finer steps tell the error of the integration
+STILL = 1e-12  # of the size of a number: a smaller range is round-off
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
 SAMPLES = 4000  # of it
@@ -62,24 +64,49 @@ class Plan:
         return Plan(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What was seen of a motion: exponents by name, states at equal intervals after settling, and early ones, both with
+    the steps as they are and with finer ones (if there are)."""
+
+    exponents: dict[str, Exponent]
+    names: list[str]
+    states: list[np.ndarray]
+    early: list[np.ndarray]
+
+    @property
+    def span(self) -> np.ndarray:
+        """The range of every number of the state; 0 where it does not move."""
+        span = np.ptp(self.states[0], axis=0)
+        return np.where(span > STILL * np.maximum(1.0, np.abs(self.states[0]).max(axis=0)), span, 0.0)
+
+    def shares(self, off: np.ndarray) -> np.ndarray:
+        """Numbers like those of a state, over the range of each; 0 where nothing moves."""
+        return np.divide(np.abs(off), self.span, out=np.zeros_like(off), where=self.span > 0)
+
+    @property
+    def error(self) -> float | None:
+        """The error of the integration over the motion: what finer steps change in the first intervals."""
+        if len(self.early) < 2:
+            return None
+        return float(self.shares(difference(self.names, self.early[0], self.early[1])).max())
+
+
 def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
-    found, gate, names = swept(make, plan)
-    best = found["as it is"]
-    span = np.ptp(best.states, axis=0)
-    series = chosen_signal(best, names, plan)
-    details: dict[str, Any] = {"exponents": found, "series": series}
-    evidence, sign, error = exponent_evidence(found, best)
-    evidence.append(gate_evidence(gate, span, names))
-    multiple = None
+    seen = watched(make, plan)
+    best = seen.exponents["as it is"]
+    series = chosen_signal(seen, plan)
+    details: dict[str, Any] = {"exponents": seen.exponents, "series": series}
+    evidence, sign, error = exponent_evidence(seen.exponents, best)
+    evidence.append(error_evidence(seen))
+    multiple, spread = None, np.inf
     if plan.period is not None:
-        sections, multiple, spread = section_evidence(best, names, span, gate, plan, details)
+        sections, multiple, spread = section_evidence(seen, plan, details)
         evidence += sections
-    else:
-        spread = np.inf
-    kind, period = judged(sign, multiple, spread, gate, span, series, plan, evidence)
-    evidence.append(comb_evidence(series, period, details))
-    outside = neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details) if len(series.values) >= 300 else []
+    kind, period, more = judged(sign, multiple, spread, seen.error or 0.0, series, plan)
+    evidence += [*more, comb_evidence(series, period, details)]
+    outside = neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
     return Verdict(
         kind,
         period,
@@ -88,58 +115,80 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
         error,
         plan.until / plan.period if plan.period else plan.until / period if period else None,
         evidence + outside,
-        settled_by(kind, sign, plan),
+        settled_by(kind, sign),
         plan.title or series.name,
         details,
     )
 
 
-def swept(make: Callable[[int], Thing | None], plan: Plan) -> tuple[dict[str, Exponent], np.ndarray, list[str]]:
-    """Exponents as it is, with other separations and with finer steps; and the error of the integration."""
+def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
+    """Exponents as it is, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
-    gate, names = np.array([]), []
+    seen = Watched(found, [], [], [])
     part = plan.every * round(max(PART * plan.until, 8 * plan.every) / plan.every)
     for fineness in (1, 2):
         thing = make(fineness)
         if thing is None:
             continue
         ensure_thing(thing, 2)
-        names = list(thing.names)
-        go(thing, float(thing.time[0]) + plan.settle)
+        seen.names[:] = thing.names
+        seen.early.append(grid(thing, plan.every, EARLY))
+        go(thing, plan.settle)
         here = thing.snapshot()
-        if fineness == 1:
-            for separation in SEPARATIONS:
-                thing.reset(here)
-                name = "as it is" if not found else f"separation {separation:g}"
-                found[name] = exponent(thing, part if found else plan.until, plan.every, separation)
-            thing.reset(here)
-            state, coarse = thing.state[0], follow(thing, plan.every)
-        else:
-            thing.perturb(difference(thing.names, state, thing.state[0]), lane=0)
-            gate = np.abs(difference(thing.names, follow(thing, plan.every), coarse))
-            thing.reset(here)
-            found["finer steps"] = exponent(thing, part, plan.every, SEPARATIONS[0])
-    return found, gate, names
+        for i, separation in enumerate(SEPARATIONS[: 3 if fineness == 1 else 1]):
+            name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
+            thing.reset(here) if i else None
+            found[name] = exponent(thing, plan.until if not found else part, plan.every, separation)
+            if not i:
+                seen.states.append(on_grid(thing, found[name], plan))
+    return seen
 
 
-def follow(thing: Thing, time: float) -> np.ndarray:
-    """The state of the first lane some time (s) later."""
-    go(thing, float(thing.time[0]) + time)
-    return thing.state[0]
+def grid(thing: Thing, every: float, count: int) -> np.ndarray:
+    """The states of the first lane at the first `count` multiples of a time (s)."""
+    found = []
+    for i in range(1, count + 1):
+        go(thing, i * every)
+        found.append(thing.state[0])
+    sampled = samples(thing)
+    return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def chosen_signal(best: Exponent, names: list[str], plan: Plan) -> Series:
+def on_grid(thing: Thing, found: Exponent, plan: Plan) -> np.ndarray:
+    """The states of the first lane at equal intervals after settling."""
+    sampled = samples(thing)
+    if sampled is None:
+        return found.states
+    time, states = sampled
+    return states[time > plan.settle + 0.5 * plan.every]
+
+
+def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Times and states of the samples that a Simulation keeps; None of a thing that steps to times as asked.
+
+    Adaptive steps end a little after the time asked for; the samples lie on it.
+    """
+    if not hasattr(thing, "result"):
+        return None
+    run = thing.result(0)
+    parts = [name.removesuffix(".rate").rpartition(".") for name in thing.names]
+    ends = ["_rate" if name.endswith(".rate") else "" for name in thing.names]
+    columns = [run[part + end].sel(body=body).values for (body, _, part), end in zip(parts, ends, strict=True)]
+    return run["time"].values, np.column_stack(columns)
+
+
+def chosen_signal(seen: Watched, plan: Plan) -> Series:
     """One number of the state over time: the one asked for, or the last rate of an angle that moves."""
-    name = plan.signal.replace("_rate", ".rate") if plan.signal else None
+    name, names, states = plan.signal, seen.names, seen.states[0]
     if name is None:
-        moving = [n for i, n in enumerate(names) if moves(best.states[:, i])]
+        moving = [n for i, n in enumerate(names) if moves(states[:, i])]
         if not moving:
             raise ValueError("nothing moves; there is no motion to judge")
-        liked = [n for n in moving if n.endswith(".angle.rate")] or moving
-        name = liked[-1] if liked is not moving else moving[0]
+        name = ([n for n in moving if n.endswith(".angle.rate")] or moving[:1])[-1]
+    name = name.replace("_rate", ".rate")
     if name not in names:
         raise ValueError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
-    values = best.states[:, names.index(name)]
+    values = states[:, names.index(name)]
     return Series(plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period)
 
 
@@ -168,75 +217,70 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
     return listed, sign, error
 
 
-def gate_evidence(gate: np.ndarray, span: np.ndarray, names: list[str]) -> Evidence:
-    """The error of the integration over one interval, beside the motion."""
-    if not len(gate):
-        return Evidence("integration error over the motion", None, None, "unknown: only one fineness of steps is there")
-    share = np.divide(gate, span, out=np.zeros_like(gate), where=span > 0)
-    worst = int(np.argmax(share))
-    said = f"over one interval of the renormalisation, worst in {names[worst]}"
-    return Evidence("integration error over the motion", float(share[worst]), None, said)
+def error_evidence(seen: Watched) -> Evidence:
+    """The error of the integration beside the motion."""
+    if seen.error is None:
+        return Evidence("integration error over the motion", None, None, "unknown: there is one fineness of steps only")
+    said = f"what finer steps change in the first {EARLY} intervals, over the range of the motion"
+    return Evidence("integration error over the motion", seen.error, None, said)
 
 
 def section_evidence(
-    best: Exponent, names: list[str], span: np.ndarray, gate: np.ndarray, plan: Plan, details: dict[str, Any]
+    seen: Watched, plan: Plan, details: dict[str, Any]
 ) -> tuple[list[Evidence], int | None, float]:
     """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
-    points = best.states[PER_PERIOD - 1 :: PER_PERIOD]
-    late = points[len(points) // 3 :]  # what is left of the transient does not count
-    moving = span > 1e-12 * max(1.0, float(np.abs(best.states).max()))
-    scale = np.where(moving, span, 1.0)
-    enough = max(REPEATS, CLEAR * float((gate / scale).max()) if len(gate) else 0.0)
+    names = seen.names
+    both = [states[PER_PERIOD - 1 :: PER_PERIOD] for states in seen.states]
+    late = both[0][len(both[0]) // 3 :]  # what is left of the transient does not count
+    scale = np.where(seen.span > 0, seen.span, np.inf)
+    enough = max(REPEATS, CLEAR * (seen.error or 0.0))
     found = repeat(late, names, enough, scale)
-    spread = float((np.ptp(difference(names, late, late[0]), axis=0) / scale).max())
-    two = [i for i in range(len(names)) if moving[i]]
-    name = details["series"].name
-    pair = [names.index(name), next((i for i in two[::-1] if i != names.index(name)), two[-1])]
-    details["section"] = late[:, pair], [names[i] for i in pair]
-    said = "does not repeat" if found.multiple is None else f"repeats after {found.multiple} drive periods"
+    off = np.ptp(difference(names, late, late[0]), axis=0)
+    spread, widest = float(seen.shares(off).max()), int(np.argmax(seen.shares(off)))
+    shown = names.index(details["series"].name)
+    other = next((i for i in np.argsort(-seen.shares(off)) if i != shown), shown)
+    details["section"] = late[:, [shown, other]], [names[shown], names[other]]
+    said = "does not repeat" if found.multiple is None else f"repeats after {found.multiple} drive period(s)"
+    vote = PERIODIC if found.multiple else ""
+    wide = f"widest in {names[widest]}, {off[widest]:.3g}; in {names[shown]} {off[shown]:.3g}"
     listed = [
-        Evidence(
-            "change of the section over the motion", found.residual, enough, f"{said} ({len(late)} points)",
-            PERIODIC if found.multiple else "",
-        ),
-        Evidence("spread of the section over the motion", spread, None, "largest in any number of the state"),
+        Evidence("change of the section over the motion", found.residual, enough, f"{said} ({len(late)} points)", vote),
+        Evidence("spread of the section over the motion", spread, None, wide),
     ]
+    if len(both) > 1:
+        count = min(map(len, both))
+        apart = seen.shares(np.abs(difference(names, both[0][:count], both[1][:count])).max(axis=0))
+        told = f"over {count} periods; of a chaotic motion it is as large as the spread"
+        listed.append(Evidence("change of the section by finer steps", float(apart.max()), None, told))
     return listed, found.multiple, spread
 
 
 def judged(
-    sign: int,
-    multiple: int | None,
-    spread: float,
-    gate: np.ndarray,
-    span: np.ndarray,
-    series: Series,
-    plan: Plan,
-    evidence: list[Evidence],
-) -> tuple[str, float | None]:
-    """The verdict and the period, from the sign of the exponent and what repeats."""
-    noise = float(np.divide(gate, span, out=np.zeros_like(gate), where=span > 0).max()) if len(gate) else 0.0
+    sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Plan
+) -> tuple[str, float | None, list[Evidence]]:
+    """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
     if sign > 0:
-        clear = spread > CLEAR * noise and multiple is None
-        return (CHAOTIC if clear else INCONCLUSIVE), None
-    if plan.period is not None and multiple is not None and sign < 0:
-        return PERIODIC, multiple * plan.period
+        return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
     if sign < 0:
-        return INCONCLUSIVE, None
+        known = plan.period is not None and multiple is not None
+        return (PERIODIC, multiple * plan.period, []) if known else (INCONCLUSIVE, None, [])  # type: ignore[operator]
     shown = prepared(series)[0]
-    one = one_phase(shown)
-    if one.residual <= tolerance(shown):
+    one, enough = one_phase(shown), tolerance(shown)
+    if one.residual <= enough:
         said = f"repeats after {one.periods[0]:.6g} s"
-        evidence.append(Evidence("change of the signal after a period", one.residual, tolerance(shown), said, PERIODIC))
-        return PERIODIC, one.periods[0]
+        found = Evidence("change of the signal after a period", one.residual, enough, said, PERIODIC)
+        return PERIODIC, one.periods[0], [found]
     two = two_phases(shown)
     explained = two.residual <= EXPLAINED
-    said = f"two phases, {two.periods[0]:.6g} and {two.periods[1]:.6g} s" if explained else "two phases do not explain it"
-    evidence.append(Evidence("change of the signal at equal phases of two", two.residual, EXPLAINED, said, QUASI if explained else ""))
-    return (QUASI if explained else INCONCLUSIVE), None
+    said = "two phases do not explain it"
+    if explained:
+        said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
+    name = "change of the signal at equal phases of two"
+    found = Evidence(name, two.residual, EXPLAINED, said, QUASI if explained else "")
+    return (QUASI if explained else INCONCLUSIVE), None, [found]
 
 
-def settled_by(kind: str, sign: int, plan: Plan) -> str:
+def settled_by(kind: str, sign: int) -> str:
     """What would settle it."""
     longer = "more periods (--until), a longer time to settle, smaller tolerances (--rtol) or a shorter step"
     if kind == INCONCLUSIVE and sign > 0:
