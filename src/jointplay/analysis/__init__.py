@@ -14,7 +14,7 @@ from typing import Any
 _ROOMS = {
     ".things": "Thing Map Scheme Flow",
     ".sections": "Strobe Section Repeat points repeat return_map crossings",
-    ".exponents": "Exponent Sweep Tangents exponent exponents sweep",
+    ".lyapunov": "Exponent Sweep Tangents exponent exponents sweep",
     ".orbits": "Orbit periodic_orbit",
     ".diagrams": "bifurcation basins",
     ".series": "Series read from_run",

@@ -11,9 +11,10 @@ import numpy as np
 from ..model.mechanism import Mechanism
 from ..simulation import Simulation
 from ..simulation.simulation import default_stepper
+from ..statics import assemble, freedom
 from ..system import System
 from .driving import drive_period
-from .evidence import Verdict
+from .evidence import PERIODIC, Evidence, Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
@@ -93,6 +94,8 @@ def model_verdict(
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     known = drive_period(base) if period is None else period
     stepper = options.pop("stepper", None)
+    if known is not None and not freedom(System(base), assemble(System(base))).degrees:
+        return determined(base, known)
     if known is not None and periods is None and until is None:
         trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
         trial.advance(known)
@@ -107,6 +110,13 @@ def model_verdict(
         return thing
 
     return thing_verdict(make, plan)
+
+
+def determined(mechanism: Mechanism, period: float) -> Verdict:
+    """The verdict on a mechanism that its drives move without leaving it any freedom."""
+    said = "the drives leave no degree of freedom, so the motion repeats with them; there are no neighbouring motions"
+    found = [Evidence("degrees of freedom", 0.0, None, said, PERIODIC)]
+    return Verdict(PERIODIC, period, 1, None, None, None, found, "settled: it follows from the drives", mechanism.name)
 
 
 def fitting(mechanism: Mechanism, stepper: Any, period: float | None, fineness: int, until: float) -> Any:

@@ -82,6 +82,7 @@ class Section(Strobe):
         if len(thing.state) != 1:
             raise ValueError(f"lanes cross a section at different times; use one lane, not {len(thing.state)}")
         self.event, self.longest = event, 1e5 * every if longest is None else longest
+        self.last = -np.inf  # time of the crossing where it stands, if it does
 
     def value(self) -> float:
         """The event function here."""
@@ -91,16 +92,17 @@ class Section(Strobe):
         """Go on to the n-th crossing from here."""
         for _ in range(n):
             self.crossing()
-            self.count += 1
+            self.count, self.last = self.count + 1, float(self.thing.time[0])
 
     def crossing(self) -> None:
         """Go on to the next crossing, located by the Illinois variant of false position on the motion itself."""
         from_time = float(self.thing.time[0])
-        t, here, value = from_time, self.thing.snapshot(), min(self.value(), 0.0)
+        t, here = from_time, self.thing.snapshot()
+        value = 0.0 if from_time == self.last else self.value()  # that of a crossing is round-off
         while True:
             go(self.thing, t + self.period)
             after = self.value()
-            if value < 0 <= after or (value == 0 and after > 0 and t > from_time):
+            if value < 0 <= after:
                 break
             t, here, value = float(self.thing.time[0]), self.thing.snapshot(), after
             if t - from_time > self.longest:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
-from .exponents import LINEAR, Exponent, exponent
+from .lyapunov import LINEAR, Exponent, exponent
 from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
 from .regular import one_phase, tolerance, two_phases
 from .sections import repeat

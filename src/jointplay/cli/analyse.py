@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import DONE, computing, inputs
+from .run import _stepper as chosen_stepper
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def analyse(arguments: argparse.Namespace) -> int:
 def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import read, verdict
 
-    _only(arguments, "a series", "signal", "changes", "until", "every", "rtol", "atol", "step", "reclose", "over")
+    _only(arguments, "a series", "signal", "twin", "changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")
     return verdict(read(arguments.model, arguments.column, period))
 
 
@@ -52,13 +53,35 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay import results
     from jointplay.analysis import verdict
 
-    _only(arguments, "a result", "column", "changes", "until", "every", "rtol", "atol", "step", "reclose", "over")
+    _only(arguments, "a result", "column", "changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")
     twin = None if arguments.twin is None else results.load(arguments.twin)
     return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
 
 
 def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:
-    raise ValueError("models come with Simulation")
+    _only(arguments, "a model", "column", "twin")
+    mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    until, settle, step = (
+        None if text is None else inputs.duration(option, text, zero=option == "--settle")
+        for option, text in (
+            ("--until", arguments.until),
+            ("--settle", arguments.settle),
+            ("--step", arguments.step),
+        )
+    )
+    tolerances = {}
+    for name in ("rtol", "atol"):
+        if getattr(arguments, name) is not None and step is not None:
+            raise ValueError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
+        if getattr(arguments, name) is not None:
+            tolerances[name] = inputs.tolerance(f"--{name}", getattr(arguments, name))
+
+    from jointplay.analysis import verdict
+
+    stepper = chosen_stepper(mechanism, step, tolerances)
+    options: dict[str, Any] = {"stepper": stepper, "reclose": arguments.reclose}
+    with computing():
+        return verdict(mechanism, period=period, signal=arguments.signal, until=until, settle=settle, **options)
 
 
 def _only(arguments: argparse.Namespace, what: str, *options: str) -> None:

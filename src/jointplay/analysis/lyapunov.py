@@ -14,6 +14,7 @@ from .things import Map, Scheme, Thing, difference, ensure_thing, go
 
 BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
+LOST = 1e-4  # of the separation asked for: what is left of one that the joints do not allow
 LINEAR = 1e-2  # of the size of the motion: a separation beyond is not small
 
 
@@ -107,7 +108,7 @@ def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
     thing.perturb(wanted - difference(thing.names, two, one), lane=1)
     one, two = thing.state[:2]
     found = float(np.linalg.norm(difference(thing.names, two, one)))
-    if not found:
+    if found < LOST * separation:
         raise ValueError(
             f"a separation of {separation:g} vanishes in the round-off of the state, or the joints leave no freedom "
             "for it; give a larger one, or a mechanism that can move otherwise than its drives say"
