@@ -11,10 +11,10 @@ from . import regular
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
 from .neighbours import Divergence, Embedding, embedding, looked_at, mean_period, rosenstein
 from .series import Series
-from .spectra import spectrum
+from .spectra import line, spectrum
 from .surrogates import surrogate_test, zero_one
 
-EXPLAINED = 0.12  # residual of two phases, over the size of the signal, up to which they explain it
+EXPLAINED = 0.14  # residual of two phases, over the size of the signal, up to which they explain it
 FOREIGN = 0.15  # residual of both from which on phases do not explain it
 GROWN, REACHED = 3.5, 0.15  # distance of neighbours at the end over that at the start, and over that of any two points
 CYCLES = 20  # mean periods that a series must hold before it is called chaotic
@@ -71,14 +71,28 @@ def covered(series: Series, period: float | None) -> float | None:
 
 def prepared(series: Series) -> tuple[Series, list[Evidence]]:
     """The series without a straight line that carries it away, as the angle of a crank that turns; and a word on it."""
-    slope, offset = np.polyfit(series.time - series.time[0], series.values, 1)
-    rest = series.values - slope * (series.time - series.time[0]) - offset
+    since = series.time - series.time[0]
+    slope, offset = np.polyfit(since, series.values, 1)
+    rest = series.values - slope * since - offset
     if abs(slope) * series.length < TREND * max(rest.std(), 1e-12 * abs(offset)):
         return series, []
     if np.ptp(rest) < 1e-9 * max(1.0, float(np.abs(series.values).max())):
         raise ValueError(f"{series.name}: a straight line and nothing else; choose another signal, such as its rate")
+    slope += left_over(replace(series, values=rest))
+    rest = series.values - slope * since
     said = f"a straight line of {slope:.4g} per second was taken out, as of an angle that turns on and on"
-    return replace(series, values=rest), [Evidence("trend", float(slope), None, said)]
+    return replace(series, values=rest - rest.mean()), [Evidence("trend", float(slope), None, said)]
+
+
+def left_over(series: Series) -> float:
+    """The slope that is left where a line was fitted to other than whole periods, from values whole periods apart."""
+    period = series.period or 1.0 / line(series.time, series.values)[0]
+    lag = 2 * int(0.3 * series.length / period) * period
+    if not lag:
+        return 0.0
+    folded = regular.Folded(series)
+    kept = series.time <= series.time[-1] - lag
+    return float(np.median(folded.curve(series.time[kept] + lag) - series.values[kept])) / lag
 
 
 def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | None, Any, list[Evidence]]:
@@ -101,7 +115,8 @@ def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | Non
     if periodic and found.residual <= regular.FINE:
         return period, None, listed
     two = regular.two_phases(series)
-    if periodic and not two.residual < 0.5 * found.residual:
+    same = any(abs(found.periods[0] / one - 1) < 1e-3 for one in two.periods) if periodic else False
+    if periodic and (same or not two.residual < 0.5 * found.residual):
         return period, None, listed
     both = two if two.residual <= EXPLAINED else None
     if both is not None:

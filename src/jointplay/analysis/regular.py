@@ -19,6 +19,7 @@ SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor b
 LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
 FREE_PERIODS = 4.2  # of a period that has to be found
 NEIGHBOURS = 8  # on the torus of two phases
+FEW = 6  # turns of a common period
 LINES = 5  # of which two are taken for the phases
 MOST = 3_000  # samples that are looked up
 
@@ -107,7 +108,7 @@ def differences(values: np.ndarray) -> np.ndarray:
 
 def candidates(series: Series) -> list[float]:
     """Times (s) after which a signal may repeat, the shortest first: minima of its difference to itself later."""
-    d = differences(series.values)
+    d = differences(np.clip(series.values, *np.percentile(series.values, [2.5, 97.5])))  # spikes may miss a sample
     longest = int(len(series.values) / FREE_PERIODS)
     rising = int(np.argmax(d > 0.5 * d[: longest + 1].max()))
     at = np.flatnonzero((d[1:-1] <= d[:-2]) & (d[1:-1] < d[2:])) + 1
@@ -172,7 +173,8 @@ def without(series: Series, frequencies: list[float], values: np.ndarray) -> np.
 def two_phases(series: Series) -> Phases:
     """The two periods that explain a signal best: of every two of its strongest lines, the drive's being the first.
 
-    The double of each is tried too, since a line may be a harmonic.
+    The double of each is tried too, since a line may be a harmonic; lines of one period are no pair. The best pair is
+    sharpened by what it leaves open.
     """
     found = Phases((), np.inf)
     frequencies = lines(series, LINES)
@@ -184,12 +186,42 @@ def two_phases(series: Series) -> Phases:
             break
         for p, q in ((1, 1), (1, 2), (2, 1)):
             periods = p / f, q / g
-            if max(periods) * 3 > series.length or (p > 1 and series.period is not None):
+            driven = p > 1 and series.period is not None
+            if driven or max(periods) * 3 > series.length or commensurate(f, g, series.length):
                 continue
             left = torus_residual(series, periods)
             if left < 0.8 * found.residual:  # another pair must be worth it
                 found = Phases(periods, left)
-    return found
+    return closer(series, found) if 0.02 < found.residual < 0.6 else found
+
+
+def commensurate(f: float, g: float, length: float) -> bool:
+    """Whether two frequencies (Hz) have a common period of a few turns, as far as a length (s) can tell."""
+    whole = range(1, FEW + 1)
+    return any(abs(q * f - p * g) * length < 0.5 for p in whole for q in whole)
+
+
+def closer(series: Series, found: Phases) -> Phases:
+    """Two periods near the given ones that leave less open; the drive's stays."""
+    from scipy.optimize import minimize
+
+    base = np.array(found.periods)
+    room = 0.2 * base**2 / series.length  # a slip of a fifth of a turn over the series
+    free = [1] if series.period is not None else [0, 1]
+
+    def periods(move: np.ndarray) -> tuple[float, float]:
+        moved = base.copy()
+        moved[free] += room[free] * move
+        return float(moved[0]), float(moved[1])
+
+    start = np.vstack([np.zeros(len(free)), np.eye(len(free))])
+    best = minimize(
+        lambda move: torus_residual(series, periods(move)),
+        np.zeros(len(free)),
+        method="Nelder-Mead",
+        options={"maxfev": 40, "initial_simplex": start},
+    )
+    return Phases(periods(best.x), float(best.fun)) if best.fun < found.residual else found
 
 
 def torus_residual(series: Series, periods: tuple[float, float]) -> float:
