@@ -157,7 +157,7 @@ def neighbour_evidence(
     """Divergence of neighbours, surrogates and the 0-1 test: what could speak for chaos."""
     near = looked_at(series)
     chosen = embedding(near)
-    details["embedding"] = chosen
+    details["embedding"], details["near"] = chosen, near
     cycles = len(series.values) / mean_period(series.values)
     listed = [] if cycles >= CYCLES or explained else [length_evidence(cycles)]
     try:

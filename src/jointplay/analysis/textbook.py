@@ -88,7 +88,7 @@ def _strike(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
     """A step of the impact oscillator: flight, and impacts on the way."""
 
     def impact(t: Any, x: Any, v: Any, h: Any, end: Any) -> list[Any]:
-        at, _ = solve(lambda u: _fly(t, x, v, u, p)[0] - p.gap, end, iterations=12)
+        at, _ = solve(lambda u: _fly(t, x, v, u, p)[0] - p.gap, end, iterations=60, near=1e-14)
         speed = -p.restitution * _fly(t, x, v, at, p)[1]
         return [t + at, p.gap + 0.0 * at, speed, h - at]
 
@@ -111,7 +111,7 @@ def _strike(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
 
 def _turn(t: Any, x: Any, v: Any, h: Any, p: Any) -> Any:
     """When the mass turns back."""
-    at, _ = solve(lambda u: _fly(t, x, v, u, p)[1], 0.5 * h, iterations=6)
+    at, _ = solve(lambda u: _fly(t, x, v, u, p)[1], 0.5 * h, iterations=60, near=1e-14)
     return at
 
 

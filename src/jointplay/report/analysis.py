@@ -33,7 +33,7 @@ sampled. Surrogates without any law have such a slope too, often a larger one, a
 ideal joints. The sign of an exponent has to come from two trajectories of the model."""
 STYLE = """
 main > section { margin-top: 4px; } .figures { display: grid; gap: 12px; grid-template-columns:
-repeat(auto-fit, minmax(min(100%, 420px), 1fr)); } .figures figure { margin: 0; padding: 10px; } .figures img {
+repeat(auto-fit, minmax(min(100%, 420px), 1fr)); align-items: start; } .figures figure { margin: 0; padding: 10px; } .figures img {
 max-width: 100%; height: auto; display: block; margin: auto; } #verdict { font-size: 20px; font-weight: 600; padding:
 12px 16px; margin: 0 0 10px; } td.number { white-space: nowrap; } .figures figcaption { display: block; } body {
 padding-bottom: 30px; } :root[data-theme="dark"] .figures img { background: #fff; border-radius: 6px; }
@@ -96,19 +96,20 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
             yield "all periods upon each other", figures.folded(time, values, period, series.name)
     if "exponents" in details:
         yield "exponents from two trajectories, as they converge", figures.convergence(details["exponents"])
-    if "section" in details:
-        points, names = details["section"]
-        yield "once a drive period (Poincare section)", figures.section(points, names)
-        yield "return map of the section", figures.return_map(points[:, 0], names[0])
     if "spectrum" in details:
         yield "power spectral density", figures.power_spectrum(details["spectrum"])
-    if series is not None and "embedding" in details:
-        lag = max(1, details["embedding"].delay)
-        yield "the signal over itself, a delay before", figures.delayed(series.time, series.values, lag, series.name)
     curves = {"series": details.get("divergence"), "ideal twin": details.get("twin")}
     known = {name: one for name, one in curves.items() if one is not None and np.isfinite(one.curve).any()}
     if known:
         yield "divergence of neighbours (Rosenstein); thick: what the slope is fitted to", figures.divergence(known)
+    if "section" in details:
+        points, names = details["section"]
+        yield "once a drive period (Poincare section)", figures.section(points, names)
+        yield "return map of the section", figures.return_map(points[:, 0], names[0])
+    if series is not None and "embedding" in details:
+        lag = max(1, details["embedding"].delay)
+        near = details["near"]
+        yield "the signal over itself, a delay before", figures.delayed(near.time, near.values, lag, series.name)
 
 
 def picture(figure: Figure) -> str:
