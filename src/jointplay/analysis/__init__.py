@@ -3,7 +3,7 @@
 things      Map, Scheme, Flow; Strobe, Section: each is a thing that steps, as a Simulation is; textbook (known systems)
 exponents   exponent (two trajectories), exponents (tangent vectors, all of them), sweep (over tolerance and separation)
 sections    points, repeat (period k), return_map, crossings
-orbits      periodic_orbit (shooting, Floquet multipliers); bifurcation, basins
+orbits      periodic_orbit (shooting, Floquet multipliers); bifurcation, diagram (of a mechanism), basins
 series      Series, read (CSV), from_run; spectrum, rosenstein, embedding, zero_one, iaaft, surrogate_test
 verdict     verdict, Verdict, Evidence
 """
@@ -16,7 +16,7 @@ _ROOMS = {
     ".sections": "Strobe Section Repeat points repeat return_map crossings",
     ".lyapunov": "Exponent Sweep Tangents exponent exponents sweep",
     ".orbits": "Orbit periodic_orbit",
-    ".diagrams": "bifurcation basins",
+    ".diagrams": "bifurcation diagram basins",
     ".series": "Series read from_run",
     ".spectra": "spectrum",
     ".neighbours": "Embedding Divergence embedding rosenstein",

@@ -21,6 +21,11 @@ class Strobe:
         ensure_thing(thing)
         if not (np.isfinite(period) and period > 0):
             raise ValueError(f"period must be a number of seconds > 0, got {period!r}")
+        if getattr(getattr(thing, "stepper", None), "adaptive", False):
+            raise ValueError(
+                "adaptive steps do not end on a section; give the Simulation steps of one length, "
+                "FixedRungeKutta(period / n) or MoreauJean(period / n), or ask for a verdict, which takes samples"
+            )
         self.thing, self.period = thing, float(period)
         self.share = getattr(thing, "share", False)
         self.begin, self.count = float(thing.time[0]), 0

@@ -63,8 +63,13 @@ def difference(names: Sequence[str], a: np.ndarray, b: np.ndarray) -> np.ndarray
 
 
 def go(thing: Thing, until: float) -> None:
-    """Advance a thing; one that ends before is an error with its own words."""
-    thing.advance(until)
+    """Advance a thing; one that ends before is an error with its own words. Steps of one length are counted: a time
+    that is a whole number of them is met by so many, whatever round-off says."""
+    stepper: Any = getattr(thing, "stepper", None)
+    if stepper is None or stepper.adaptive:
+        thing.advance(until)
+    else:
+        thing.step(max(0, round((until - float(thing.time[0])) / stepper.step)))
     for lane, outcome in enumerate(getattr(thing, "status", [])):
         if str(outcome.kind) not in ("done", "running"):
             raise ValueError(f"lane {lane} ended early: {outcome.text}")

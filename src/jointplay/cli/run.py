@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
-    stepper = _stepper(mechanism, step, tolerances)
+    stepper = chosen_stepper(mechanism, step, tolerances)
     began = time.perf_counter()
     with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED
 
 
-def _stepper(mechanism: Mechanism, step: float | None, tolerances: dict[str, float]) -> Any:
+def chosen_stepper(mechanism: Mechanism, step: float | None, tolerances: dict[str, float]) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
