@@ -1,4 +1,4 @@
-"""Forty regular signals with impact spikes, and samples of chaotic systems: what must not be called chaotic, what may."""
+"""Forty regular signals with impact spikes, which must not be called chaotic, and samples of chaotic systems."""
 
 import numpy as np
 

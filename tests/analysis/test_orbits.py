@@ -65,7 +65,9 @@ def test_linear_multipliers_before_grazing():
     orbit = periodic_orbit(strobe)
     period = 2 * math.pi / frequency
     expected = np.exp((-z + 1j * math.sqrt(1 - z * z)) * period)
-    assert np.sort_complex(orbit.multipliers) == pytest.approx(np.sort_complex([expected, expected.conjugate()]), abs=1e-8)
+    assert np.sort_complex(orbit.multipliers) == pytest.approx(
+        np.sort_complex([expected, expected.conjugate()]), abs=1e-8
+    )
 
 
 def test_the_diagram_of_the_logistic_map():

@@ -16,7 +16,7 @@ TIME = np.linspace(0, 50, 1001)
     [
         (TIME[:100], np.sin(TIME[:100]), None, "100 samples are too few, at least 300.*record longer"),
         (TIME, np.full(1001, 3.0), None, "constant.*choose another"),
-        (TIME, np.where(TIME == TIME[7], np.nan, TIME), None, "sample 8 is not a number"),
+        (TIME, np.where(TIME[7] == TIME, np.nan, TIME), None, "sample 8 is not a number"),
         (np.where(TIME > 20, TIME + 1, TIME), np.sin(TIME), None, "unevenly sampled.*resample"),
         (TIME[::-1], np.sin(TIME), None, "time must grow"),
         (TIME, np.sin(TIME), 0.05, "drive period of 0.05 s needs more than two samples"),

@@ -12,7 +12,7 @@ import jointplay as jp
 from jointplay.analysis import Series, textbook
 from jointplay.analysis.driving import drive_period
 from jointplay.analysis.evidence import VERDICTS
-from jointplay.model import AngleDrive, Prismatic
+from jointplay.model import Prismatic
 from tests.analysis.signals import regular, sampled
 
 SOME = [one for i, one in enumerate(regular(3000)) if i in (1, 6, 10, 13, 22)]

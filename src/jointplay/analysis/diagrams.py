@@ -43,15 +43,17 @@ def bifurcation(
     numbers = np.asarray(values, float)
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"values of {address!r} must be a list of numbers, got {values!r}")
-    ways = [_followed, lambda *a: _followed(*a, back=True)] if follow else [_apart]
-    found = np.array([way(make, address, numbers, signal, keep, skip, lanes) for way in ways])
+    if follow:
+        found = np.array([_followed(make, address, numbers, signal, keep, skip, back) for back in (False, True)])
+    else:
+        found = _apart(make, address, numbers, signal, keep, skip, lanes)[None]
     span = float(np.nanmax(found) - np.nanmin(found)) or 1.0
     period = np.zeros(found.shape[:2], int)
-    for way in range(len(ways)):
+    for way in range(len(found)):
         for i, one in enumerate(found[way]):
             k = repeat(one[:, None], [signal], tolerance, span).multiple if np.isfinite(one).all() else None
             period[way, i] = k or 0
-    names = ["forward", "backward"][: len(ways)]
+    names = ["forward", "backward"][: len(found)]
     return Dataset(
         {signal: (("direction", address, "point"), found), "period": (("direction", address), period)},
         {address: numbers, "direction": names},
@@ -72,9 +74,7 @@ def _apart(make: Any, address: str, values: np.ndarray, signal: str, keep: int, 
     return np.concatenate(found)
 
 
-def _followed(
-    make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, lanes: int, back: bool = False
-) -> np.ndarray:
+def _followed(make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, back: bool) -> np.ndarray:
     """Each value from the last state of the one before."""
     order = values[::-1] if back else values
     found, start = [], None
@@ -137,7 +137,8 @@ def diagram(
     found = np.concatenate([rows for rows, _ in done])
     span = float(np.nanmax(found) - np.nanmin(found)) or 1.0
     repeats = [
-        (repeat(row[:, None], [signal], tolerance, span).multiple or 0) if np.isfinite(row).all() else -1 for row in found
+        (repeat(row[:, None], [signal], tolerance, span).multiple or 0) if np.isfinite(row).all() else -1
+        for row in found
     ]
     outcomes = [text for _, texts in done for text in texts]
     return Dataset(

@@ -54,14 +54,13 @@ def turning(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
         yield from rates(f"reference of {name!r}", coordinate.reference, turns=coordinate.kind == "angle")
     for name, actuator in control.actuators.items():
         yield from rates(f"feedforward of {name!r}", actuator.feedforward)
-    for name, part in {"controller": control, **control.sensors}.items():
-        if part.period:
-            yield f"samples of {name!r}", math.tau / part.period
+    samples = {"controller": control.period} | {name: sensor.period for name, sensor in control.sensors.items()}
+    for name, time in samples.items():
+        if time:
+            yield f"samples of {name!r}", math.tau / time
 
 
-def rates(
-    name: str, motion: object, rate_drive: bool = False, turns: bool = False
-) -> Iterator[tuple[str, float]]:
+def rates(name: str, motion: object, rate_drive: bool = False, turns: bool = False) -> Iterator[tuple[str, float]]:
     """The rates of a motion: of its sines, and of an angle that turns at constant speed."""
     if isinstance(motion, Sum):
         for i, part in enumerate(motion.terms, 1):

@@ -47,16 +47,15 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
     multiple = None
     if one is not None:
         multiple = round(one / series.period) if series.period else 1
-    slope = details.get("divergence")
-    certain = kind == CHAOTIC and slope is not None
+    slope = details["divergence"] if kind == CHAOTIC else None
     return Verdict(
         kind,
         one,
         multiple,
-        slope.slope if certain else None,
-        slope.error if certain else None,
+        slope and slope.slope,
+        slope and slope.error,
         covered(series, one),
-        [item for item in evidence if item is not None],
+        evidence,
         advice(kind, series, evidence, chaos),
         series.name,
         details,
@@ -151,9 +150,7 @@ def comb_evidence(series: Series, period: float | None, details: dict[str, Any])
     return Evidence("power beside the comb", None if known is None else off, None, said)
 
 
-def neighbour_evidence(
-    series: Series, twin: Series | None, explained: bool, details: dict[str, Any]
-) -> list[Evidence]:
+def neighbour_evidence(series: Series, twin: Series | None, explained: bool, details: dict[str, Any]) -> list[Evidence]:
     """Divergence of neighbours, surrogates and the 0-1 test: what could speak for chaos."""
     near = looked_at(series)
     chosen = embedding(near)
@@ -244,7 +241,7 @@ def advice(kind: str, series: Series, evidence: list[Evidence], chaos: list[Evid
     if kind == CHAOTIC:
         return f"every indicator of the series agrees; for a proof, {model}"
     against = [item.indicator for item in chaos if item.votes != CHAOTIC]
-    unsettled = any(item is not None and item.votes == INCONCLUSIVE for item in evidence + chaos)
+    unsettled = any(item.votes == INCONCLUSIVE for item in evidence + chaos)
     longer = f"a longer series of the settled motion (now {series.length:g} s)"
     reason = f"; against chaos: {', '.join(against)}" if against else ""
     period = "" if series.period else ", the period of the drive (--period)"

@@ -104,9 +104,7 @@ def model_verdict(
 
     def make(fineness: int) -> Thing:
         chosen = fitting(base, stepper, known, fineness, plan.until)
-        thing: Thing = Simulation(
-            mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options
-        )
+        thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options)
         return thing
 
     return thing_verdict(make, plan)
@@ -121,7 +119,7 @@ def determined(mechanism: Mechanism, period: float) -> Verdict:
 
 def fitting(mechanism: Mechanism, stepper: Any, period: float | None, fineness: int, until: float) -> Any:
     """A stepper for the analysis: finer by a factor, and with whole numbers of steps in a drive period."""
-    chosen = stepper or default_stepper(mechanism)
+    chosen: Any = stepper or default_stepper(mechanism)
     chosen = chosen.finer(until) if fineness > 1 else chosen
     if not chosen.adaptive and period is not None:
         chosen = replace(chosen, step=period / ceil(period / chosen.step - 1e-9))

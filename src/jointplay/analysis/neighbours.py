@@ -3,10 +3,10 @@
 Rules: the delay is the first minimum of the mutual information of a sample and a later one (or where the
 autocorrelation has fallen to 1/e, if that is sooner); the dimension is the first with less than 2 % false neighbours,
 at most 8; the Theiler window is the mean period, that of the centre of the power spectrum; of each point the nearest
-neighbours on up to four other passages (one for every twenty that there are) are followed for ten mean periods; the fit window is that part of the curve of their
-mean logarithmic distance which lies between 0.3 and 0.75 of its rise to the plateau, its last quarter. The error is
-half the range of the slopes as both ends of the window move by 0.1. A signal with more than 100 samples in its mean
-period is thinned, of a longer one the last 10,000 samples count.
+neighbours on up to four other passages (one for every twenty that there are) are followed for ten mean periods; the
+fit window is that part of the curve of their mean logarithmic distance which lies between 0.3 and 0.75 of its rise to
+the plateau, its last quarter. The error is half the range of the slopes as both ends of the window move by 0.1. A
+signal with more than 100 samples in its mean period is thinned, of a longer one the last 10,000 samples count.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Mean logarithm of the distance of neighbours over time (s), its slope (1/s) in the fit window, and how far it rises.
+    """Mean logarithm of the distance of neighbours over time (s), its slope (1/s) in the fit window, how far it rises.
 
     reach: distance on the plateau over the mean distance of any two points: 1 if neighbours forget each other, small
     if they stay together, as in every regular motion. growth: distance on the plateau over that at the start.
@@ -99,7 +99,7 @@ def first_minimum(values: np.ndarray) -> int:
     information = mutual_information(values, most)
     falls = np.flatnonzero((information[1:-1] < information[:-2]) & (information[1:-1] <= information[2:]))
     lag = int(falls[0]) + 1 if len(falls) else most
-    fallen = np.flatnonzero(autocorrelation(values) < 1 / np.e)
+    fallen = np.flatnonzero(autocorrelation(values) < np.exp(-1.0))
     return max(1, min(lag, int(fallen[0]) if len(fallen) else lag))
 
 
@@ -108,7 +108,7 @@ def nearest(points: np.ndarray, theiler: int, passages: int = 1) -> tuple[np.nda
 
     A neighbour is more than the Theiler window away in time, and more than half of it from those chosen before.
     """
-    from scipy.spatial import cKDTree
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
 
     far, near = cKDTree(points).query(points, k=min(len(points), CANDIDATES))
     open_ = (np.abs(near - np.arange(len(points))[:, None]) > theiler) & (far > 0)
@@ -197,12 +197,18 @@ def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
     slopes = [np.polyfit(time[one], curve[one], 1)[0] for one in windows]
     t = time[windows[0]]
     return Divergence(
-        time, curve, float(slopes[0]), float(np.ptp(slopes)) / 2, (float(t[0]), float(t[-1])), reach, float(np.exp(rise))
+        time,
+        curve,
+        float(slopes[0]),
+        float(np.ptp(slopes)) / 2,
+        (float(t[0]), float(t[-1])),
+        reach,
+        float(np.exp(rise)),
     )
 
 
 def foretelling_error(values: np.ndarray, chosen: Embedding, ahead: int | None = None) -> float:
-    """How far samples are from what happened to their four nearest neighbours, `ahead` samples later, over the spread."""
+    """How far samples are from what became of their four nearest neighbours `ahead` samples later, over the spread."""
     from scipy.spatial import cKDTree
 
     ahead = max(1, chosen.delay) if ahead is None else ahead

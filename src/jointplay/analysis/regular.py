@@ -44,7 +44,7 @@ class Folded:
     """A signal laid over itself some time later."""
 
     def __init__(self, series: Series) -> None:
-        from scipy.interpolate import CubicSpline
+        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
 
         self.series, self.curve = series, CubicSpline(series.time, series.values)
 
@@ -66,7 +66,7 @@ class Folded:
 
     def sharpened(self, period: float, frequency: float) -> float:
         """A period near the given one that explains the signal best; frequency (Hz): of its strongest line."""
-        from scipy.optimize import minimize_scalar
+        from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 
         turns, step = round(period * frequency), self.series.interval
         tries = [period]
@@ -229,7 +229,7 @@ def torus_residual(series: Series, periods: tuple[float, float]) -> float:
 
     Neighbours within two periods in time do not count: they are alike whatever the motion is.
     """
-    from scipy.spatial import cKDTree
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]
 
     some = np.arange(0, len(series.values), max(1, len(series.values) // MOST))
     time, values = series.time - series.time[0], series.values

@@ -170,8 +170,8 @@ def repeat(
     if not residuals:
         raise ValueError(f"{len(section)} points of a section are too few to see a period; at least 3 are needed")
     good = np.flatnonzero(np.array(residuals) <= tolerance)
-    k = int(good[0]) + 1 if len(good) else None
-    return Repeat(k, residuals[k - 1] if k else min(residuals), np.array(residuals))
+    found = int(good[0]) + 1 if len(good) else None
+    return Repeat(found, residuals[found - 1] if found else min(residuals), np.array(residuals))
 
 
 def return_map(values: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -146,5 +146,7 @@ def read(path: str | os.PathLike[str], column: str | None = None, period: float 
                 numbers[i, j] = float(row[place])
             except (ValueError, IndexError):
                 shown = repr(row[place]) if place < len(row) else "nothing"
-                raise ValueError(f"{file}: row {i + 2}, column {header[place]!r}: expected a number, got {shown}") from None
+                raise ValueError(
+                    f"{file}: row {i + 2}, column {header[place]!r}: expected a number, got {shown}"
+                ) from None
     return Series(numbers[:, 0], numbers[:, 1], column, period=period)

@@ -28,7 +28,7 @@ def whole_periods(series: Series) -> tuple[np.ndarray, np.ndarray, int]:
     if abs(period / per - series.interval) < 1e-6 * series.interval:
         values = series.values[-count * per :] if len(series.values) >= count * per else series.values
         return series.time[-len(values) :], values, count
-    from scipy.interpolate import CubicSpline
+    from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
 
     return time, CubicSpline(series.time, series.values)(np.clip(time, series.time[0], None)), count
 
@@ -69,7 +69,7 @@ def line(time: np.ndarray, values: np.ndarray, most: float | None = None) -> tup
 
     Hann's window, the largest bin, then the maximum of the continuous spectrum near it.
     """
-    from scipy.optimize import minimize_scalar
+    from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
 
     n, interval = len(values), (time[-1] - time[0]) / (len(time) - 1)
     window = np.hanning(n + 1)[:n]
@@ -87,7 +87,9 @@ def line(time: np.ndarray, values: np.ndarray, most: float | None = None) -> tup
 
     step = float(frequency[1])
     found = minimize_scalar(
-        negative, bounds=(max(0.0, frequency[best] - step), frequency[best] + step), method="bounded",
+        negative,
+        bounds=(max(0.0, frequency[best] - step), frequency[best] + step),
+        method="bounded",
         options={"xatol": 1e-7 * step},
     )
     return float(found.x), -2 * float(found.fun) / float(window.sum())

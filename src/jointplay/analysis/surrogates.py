@@ -16,7 +16,7 @@ LEAST = 100  # samples of the 0-1 test after thinning
 
 
 def iaaft(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A series with the values and (nearly) the power spectrum of another, otherwise random (Schreiber and Schmitz 1996)."""
+    """A series with the values and nearly the spectrum of another, else random (Schreiber and Schmitz 1996)."""
     ordered, size = np.sort(values), np.abs(np.fft.rfft(values))
     made, before = rng.permutation(values), None
     for _ in range(ROUNDS):

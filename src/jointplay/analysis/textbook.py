@@ -54,7 +54,7 @@ def duffing(
 
 
 def double_pendulum(angle: float = 2.0, step: float = 2e-3, lanes: Lanes = 1) -> Flow:
-    """Two equal masses (1 kg) on massless rods (1 m), g = 9.81 m/s^2, let go with both rods at an angle to the plumb."""
+    """Two equal masses on massless rods of 1 m, let go with both rods at an angle (rad) to the plumb."""
 
     def rates(t: Any, s: Any, p: Any) -> dict[str, Any]:
         c, n = cos(s.a - s.b), sin(s.a - s.b)
@@ -94,7 +94,7 @@ def _strike(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
 
     x, v, left = s.x, s.v, h
     for _ in range(3):
-        there, fast = _fly(t, x, v, left, p)
+        _, fast = _fly(t, x, v, left, p)
         over = (v > 0.0) & (fast < 0.0)  # it turns back on the way, maybe beyond the wall
         top = branch(over, lambda t=t, x=x, v=v, h=left: _turn(t, x, v, h, p), lambda h=left: h)
         beyond = (_fly(t, x, v, top, p)[0] > p.gap) & (x <= p.gap + 1e-12)

@@ -46,7 +46,7 @@ class Thing(Protocol):
     def reset(self, state: Any = None, lane: int | None = None, numbers: Any = None, start: Any = None) -> Any:
         """Back to the start, with other numbers and start values if given, or to a snapshot."""
 
-    def perturb(self, change: Mapping[str, float] | np.ndarray, lane: int = 0) -> Any:
+    def perturb(self, change: Mapping[str, float] | np.ndarray, lane: int) -> Any:
         """Add to the state of one lane."""
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
-from .lyapunov import LINEAR, Exponent, exponent
 from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
+from .lyapunov import LINEAR, Exponent, exponent
 from .regular import one_phase, tolerance, two_phases
 from .sections import repeat
 from .series import Series, moves
@@ -48,7 +48,12 @@ class Plan:
 
     @staticmethod
     def of(
-        period: float | None, periods: int | None, until: float | None, settle: float | None, signal: str | None, title: str = ""
+        period: float | None,
+        periods: int | None,
+        until: float | None,
+        settle: float | None,
+        signal: str | None,
+        title: str = "",
     ) -> Plan:
         """Whole periods if there is a drive."""
         for name, x in (("period", period), ("periods", periods), ("until", until)):
@@ -203,13 +208,19 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
     sign = best.sign if agreed else 0
     listed = []
     for name, one in found.items():
-        said = {1: "grows: neighbouring motions part", -1: "shrinks: neighbouring motions meet", 0: "zero within 3 errors"}
+        said = {
+            1: "grows: neighbouring motions part",
+            -1: "shrinks: neighbouring motions meet",
+            0: "zero within 3 errors",
+        }
         text = f"{said[one.sign]}; separation {one.separation:g}"
         if one.floored:
             text += f"; in {one.floored} intervals both became the same number, so the value is an upper bound"
         if one.largest > LINEAR:
             text += f"; the separation reached {one.largest:.2g} of the motion and was not small any more"
-        listed.append(Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else ""))
+        listed.append(
+            Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else "")
+        )
     spread = float(np.ptp(values))
     agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the exponent is an artefact"
     agree += "" if best.sign else ", but zero is not excluded"
@@ -225,9 +236,7 @@ def error_evidence(seen: Watched) -> Evidence:
     return Evidence("integration error over the motion", seen.error, None, said)
 
 
-def section_evidence(
-    seen: Watched, plan: Plan, details: dict[str, Any]
-) -> tuple[list[Evidence], int | None, float]:
+def section_evidence(seen: Watched, plan: Plan, details: dict[str, Any]) -> tuple[list[Evidence], int | None, float]:
     """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
     names = seen.names
     both = [states[PER_PERIOD - 1 :: PER_PERIOD] for states in seen.states]

@@ -184,9 +184,13 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
-    analyse.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    analyse.add_argument(
+        "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
+    )
     analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html)")
-    analyse.add_argument("--json", action="store_true", help="print one JSON object and nothing else; no page without -o")
+    analyse.add_argument(
+        "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
+    )
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

@@ -47,7 +47,21 @@ def analyse(arguments: argparse.Namespace) -> int:
 def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import read, verdict
 
-    _only(arguments, "a series", "signal", "twin", "changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")
+    _only(
+        arguments,
+        "a series",
+        "signal",
+        "twin",
+        "changes",
+        "until",
+        "every",
+        "settle",
+        "rtol",
+        "atol",
+        "step",
+        "reclose",
+        "over",
+    )
     return verdict(read(arguments.model, arguments.column, period))
 
 
@@ -55,7 +69,20 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay import results
     from jointplay.analysis import verdict
 
-    _only(arguments, "a result", "column", "changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")
+    _only(
+        arguments,
+        "a result",
+        "column",
+        "changes",
+        "until",
+        "every",
+        "settle",
+        "rtol",
+        "atol",
+        "step",
+        "reclose",
+        "over",
+    )
     twin = None if arguments.twin is None else results.load(arguments.twin)
     return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
 
@@ -108,7 +135,10 @@ def _over(arguments: argparse.Namespace, period: float | None, page: Path | None
     if arguments.json:
         print(json.dumps(listed, allow_nan=False))
     else:
-        rows = [(f"{x:.6g}", str(k or "none"), t) for x, k, t in zip(values, listed["period"], listed["outcome"], strict=True)]
+        rows = [
+            (f"{x:.6g}", str(k or "none"), t)
+            for x, k, t in zip(values, listed["period"], listed["outcome"], strict=True)
+        ]
         print(columns([(address, "period", "outcome"), *rows]))
     if page is not None:
         from jointplay import plots

@@ -52,14 +52,12 @@ def divergence(curves: Mapping[str, Any]) -> Figure:
 
 
 def convergence(exponents: Mapping[str, Any]) -> Figure:
-    """Exponents as they converge, by name (`analysis.exponent`); bands are one standard error."""
+    """Exponents as they converge, by name (`analysis.exponent`); bars are one standard error."""
     with sheet(None, 2.6) as figure:
         ax = figure.add_subplot()
         for i, (name, one) in enumerate(exponents.items()):
             ax.plot(one.time, one.curve, label=f"{name}: {one.value:.4g} ± {one.error:.2g}", **look(i))
-            ax.fill_between(
-                one.time[-2:], *[[one.value + s * one.error] * 2 for s in (-1, 1)], color=look(i)["color"], alpha=0.3
-            )
+            ax.errorbar(one.time[-1:], [one.value], [one.error], color=look(i)["color"], capsize=3)
         values = np.concatenate([one.curve[len(one.curve) // 20 :] for one in exponents.values()])
         low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
         ax.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
@@ -150,7 +148,12 @@ def bifurcation(diagram: xarray.Dataset) -> Figure:
         for i, direction in reversed(list(enumerate(diagram.direction.values))):
             size = 1.0 if i == 0 else 2.4
             ax.plot(
-                across.ravel(), diagram[name].values[i].ravel(), color=COLOURS[i], markersize=size, label=direction, **DOTS
+                across.ravel(),
+                diagram[name].values[i].ravel(),
+                color=COLOURS[i],
+                markersize=size,
+                label=direction,
+                **DOTS,
             )
         if diagram.sizes["direction"] > 1:
             legend(ax)

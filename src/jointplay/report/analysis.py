@@ -32,12 +32,17 @@ distance of any two points of the motion. The slope measures how sharp the impac
 sampled. Surrogates without any law have such a slope too, often a larger one, and so has the same mechanism with
 ideal joints. The sign of an exponent has to come from two trajectories of the model."""
 STYLE = """
-main > section { margin-top: 4px; } .figures { display: grid; gap: 12px; grid-template-columns:
-repeat(auto-fit, minmax(min(100%, 420px), 1fr)); align-items: start; } .figures figure { margin: 0; padding: 10px; } .figures img {
-max-width: 100%; height: auto; display: block; margin: auto; } #verdict { font-size: 20px; font-weight: 600; padding:
-12px 16px; margin: 0 0 10px; } td.number { white-space: nowrap; } .figures figcaption { display: block; } body {
-padding-bottom: 30px; } :root[data-theme="dark"] .figures img { background: #fff; border-radius: 6px; }
-#evidence th, #evidence td { width: auto; } .wide { overflow-x: auto; }
+main > section { margin-top: 4px; }
+.figures { display: grid; gap: 12px; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
+.figures figure { margin: 0; padding: 10px; }
+.figures img { max-width: 100%; height: auto; display: block; margin: auto; }
+.figures figcaption { display: block; }
+#verdict { font-size: 20px; font-weight: 600; padding: 12px 16px; margin: 0 0 10px; }
+#evidence th, #evidence td { width: auto; }
+td.number { white-space: nowrap; }
+.wide { overflow-x: auto; }
+body { padding-bottom: 30px; }
 """
 
 
@@ -54,15 +59,17 @@ def html(found: Verdict, command: str = "") -> str:
     parts = [
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="jointplay">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="generator" content="jointplay">',
         f"<style>{style}</style>\n</head>\n<body>\n<header><div><h1>{markup.escape(found.title or 'Motion')}</h1>",
         f'<p id="summary">{markup.escape(covered(found))}</p></div></header>\n<main>',
         f'<p id="verdict" class="card">{markup.escape(found.headline())}</p>',
         f"<p><strong>What would settle it:</strong> {markup.escape(found.settle)}</p>",
         f'<section><h2>Evidence</h2><div class="card wide">{table(found)}</div></section>',
         f'<section><h2>Figures</h2><div class="figures">{"".join(shown)}</div></section>',
-        f"<section><h2>Why a positive slope of Rosenstein's curve is no chaos</h2><p>{markup.escape(WHY)}</p></section>",
-        f'<section><h2>Provenance</h2><p>{markup.escape(command)}<br>page by jointplay {__version__}</p></section>',
+        "<section><h2>Why a positive slope of Rosenstein's curve is no chaos</h2>",
+        f"<p>{markup.escape(WHY)}</p></section>",
+        f"<section><h2>Provenance</h2><p>{markup.escape(command)}<br>page by jointplay {__version__}</p></section>",
         "</main>\n</body>\n</html>\n",
     ]
     return "\n".join(parts)
