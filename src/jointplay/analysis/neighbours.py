@@ -152,11 +152,17 @@ def embedding(series: Series) -> Embedding:
     return Embedding(delay, chosen, theiler, false)
 
 
-def rosenstein(series: Series, chosen: Embedding | None = None, horizon: float | None = None) -> Divergence:
+def rosenstein(
+    series: Series,
+    chosen: Embedding | None = None,
+    horizon: float | None = None,
+    window: tuple[float, float] | None = None,
+) -> Divergence:
     """The divergence of near neighbours of a series and its slope (after Rosenstein, Collins and De Luca 1993).
 
     Its slope is positive for periodic motion with impacts too (docs/analysis.md): it is an indicator beside others,
-    never a proof of chaos. horizon: time (s) that neighbours are followed; ten mean periods.
+    never a proof of chaos. horizon: time (s) that neighbours are followed; ten mean periods. window: from and to which
+    time (s) the slope is fitted, in place of the rule.
     """
     here = chosen or embedding(series)
     points = here.points(series.values)
@@ -178,7 +184,12 @@ def rosenstein(series: Series, chosen: Embedding | None = None, horizon: float |
     pairs = np.random.default_rng(2).integers(len(points), size=(4000, 2))
     any_two = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     spread = float(np.abs(own - other).mean()) / usable
-    return replace(fitted(series, curve, float(np.log(any_two[any_two > 0]).mean())), spread=spread)
+    found = fitted(series, curve, float(np.log(any_two[any_two > 0]).mean()))
+    if window is not None:
+        inside = (found.time >= window[0]) & (found.time <= window[1])
+        slope = float(np.polyfit(found.time[inside], curve[inside], 1)[0])
+        found = replace(found, slope=slope, window=window)
+    return replace(found, spread=spread)
 
 
 def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 DENSITY = 130  # dots per inch
 MOST = 20_000  # samples that a figure shows
-WHY = """Neighbours in the space of delayed samples separate for many reasons. In a periodic motion with impacts two
-passages differ only by the error of the integration, by noise, or by where between two samples an impact fell. Just
-before an impact that difference is small, in it the force differs by its whole height, afterwards it is small again.
-The mean of the logarithm therefore rises from its start until the neighbours have met their first impacts, and a
-straight line through that rise has a positive slope, though nothing diverges: it ends on a plateau far below the
-distance of any two points of the motion. The slope measures how sharp the impacts are and how finely they were
-sampled. Surrogates without any law have such a slope too, often a larger one, and so has the same mechanism with
-ideal joints. The sign of an exponent has to come from two trajectories of the model."""
+WHY = """In a periodic motion two passages differ only by noise, by the error of the integration, or by where between
+two samples an impact fell. The method looks for the nearest of all passages, so the distance begins exceptionally
+small, and returns to the usual one within a part of a period; an impact on the way turns a small difference in time
+into one as large as the spike. The mean logarithm rises, and a straight line through the rise has a positive slope,
+though nothing diverges: the curve ends on a plateau, far below the distance of any two points of the motion. The slope
+tells how finely the motion was sampled and how exactly it repeats: the more exactly, the larger it is. Surrogates
+without any law have such a slope too, often a larger one, and so has the same mechanism with ideal joints. The sign of
+an exponent has to come from two trajectories of the model."""
 STYLE = """
 main > section { margin-top: 4px; }
 .figures { display: grid; gap: 12px; align-items: start;
