@@ -92,6 +92,8 @@ def model_verdict(
 ) -> Verdict:
     """The verdict on a mechanism, by a Simulation in two lanes that share their steps."""
     base = mechanism.given if isinstance(mechanism, System) else mechanism
+    if options.get("control") is not None:
+        base = base.replace(control=options["control"])
     known = drive_period(base) if period is None else period
     stepper = options.pop("stepper", None)
     if known is not None and not freedom(System(base), assemble(System(base))).degrees:

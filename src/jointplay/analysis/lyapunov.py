@@ -103,9 +103,8 @@ def exponent(
 
 def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
     """Put the second lane beside the first one; the distance that is there once it fits the joints."""
-    one, two = thing.state[:2]
-    wanted = separation * direction / np.linalg.norm(direction)
-    thing.perturb(wanted - difference(thing.names, two, one), lane=1)
+    same(thing)
+    thing.perturb(separation * direction / np.linalg.norm(direction), lane=1)
     one, two = thing.state[:2]
     found = float(np.linalg.norm(difference(thing.names, two, one)))
     if found < LOST * separation:
@@ -114,6 +113,17 @@ def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
             "for it; give a larger one, or a mechanism that can move otherwise than its drives say"
         )
     return found
+
+
+def same(thing: Any) -> None:
+    """Make the second lane what the first one is, all that it remembers included: modes of contacts, states of laws."""
+    if hasattr(thing, "run"):
+        thing.run.state_words[:, 1] = thing.run.state_words[:, 0]
+    elif hasattr(thing, "thing"):
+        same(thing.thing)
+    else:
+        one, two = thing.state[:2]
+        thing.perturb(one - two, lane=1)
 
 
 def ensure_shared(thing: Thing) -> None:
