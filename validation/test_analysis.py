@@ -130,8 +130,10 @@ def crossing(values):
         strobe = Strobe(textbook.impact_oscillator(frequency), 2 * math.pi / frequency)
         strobe.step(200)
         sums.append(periodic_orbit(strobe).multipliers.sum().real)
-    return float(np.interp(1.64, -np.array(sums), values[:12:4], right=np.nan)) if -sums[-1] > 1.64 else float(
-        np.polyval(np.polyfit(sums, values[:12:4], 2), -1.64)
+    return (
+        float(np.interp(1.64, -np.array(sums), values[:12:4], right=np.nan))
+        if -sums[-1] > 1.64
+        else float(np.polyval(np.polyfit(sums, values[:12:4], 2), -1.64))
     )
 
 
@@ -142,7 +144,15 @@ def test_paper_002_is_periodic(record, c, reference):
     item = f"paper 002, c = {c} mm"
     good = found.exponent < 0 and abs(found.exponent - reference) < 3
     told(record, item, "largest exponent", found.exponent, reference, good)
-    told(record, item, "verdict", found.headline(), "periodic, 36 s", (found.verdict, round(found.period or 0, 6)) == ("periodic", 36.0), "")
+    told(
+        record,
+        item,
+        "verdict",
+        found.headline(),
+        "periodic, 36 s",
+        (found.verdict, round(found.period or 0, 6)) == ("periodic", 36.0),
+        "",
+    )
 
 
 @pytest.mark.parametrize(("law", "kind"), [("tau2", "chaotic"), ("tau5", "periodic")])

@@ -105,7 +105,7 @@ def model_verdict(
     plan = Plan.of(known, periods, until, settle, signal, title=base.name)
 
     def make(fineness: int) -> Thing:
-        chosen = fitting(base, stepper, known, fineness, plan.until)
+        chosen = fitting(base, stepper, plan.every, fineness, plan.until)
         thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options)
         return thing
 
@@ -119,10 +119,8 @@ def determined(mechanism: Mechanism, period: float) -> Verdict:
     return Verdict(PERIODIC, period, 1, None, None, None, found, "settled: it follows from the drives", mechanism.name)
 
 
-def fitting(mechanism: Mechanism, stepper: Any, period: float | None, fineness: int, until: float) -> Any:
-    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in a drive period."""
+def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, until: float) -> Any:
+    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s)."""
     chosen: Any = stepper or default_stepper(mechanism)
     chosen = chosen.finer(until) if fineness > 1 else chosen
-    if not chosen.adaptive and period is not None:
-        chosen = replace(chosen, step=period / ceil(period / chosen.step - 1e-9))
-    return chosen
+    return chosen if chosen.adaptive else replace(chosen, step=interval / ceil(interval / chosen.step - 1e-9))

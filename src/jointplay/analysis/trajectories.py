@@ -19,7 +19,9 @@ from .things import Thing, difference, ensure_thing, go
 PERIODS = 60  # of the drive that are looked at unless said otherwise
 PER_PERIOD = 64  # samples, and renormalisations, in each
 EARLY = 4  # intervals in which finer steps tell the error of the integration
-STILL = 1e-12  # of the size of a number: a smaller range is round-off
+STILL = 1e-6  # of the size of a number: a smaller range is no motion
+GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
+TRIAL = 24  # intervals in which that is tried out
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
 SAMPLES = 4000  # of it
@@ -81,9 +83,9 @@ class Watched:
 
     @property
     def span(self) -> np.ndarray:
-        """The range of every number of the state; 0 where it does not move."""
-        span = np.ptp(self.states[0], axis=0)
-        return np.where(span > STILL * np.maximum(1.0, np.abs(self.states[0]).max(axis=0)), span, 0.0)
+        """The range of every number of the state; 0 where it does not move but by round-off and projections."""
+        span, size = np.ptp(self.states[0], axis=0), np.abs(self.states[0]).max(axis=0)
+        return np.where(span > STILL * np.maximum(size, 1e-3 * span.max()), span, 0.0)
 
     def shares(self, off: np.ndarray) -> np.ndarray:
         """Numbers like those of a state, over the range of each; 0 where nothing moves."""
@@ -94,7 +96,8 @@ class Watched:
         """The error of the integration over the motion: what finer steps change in the first intervals."""
         if len(self.early) < 2:
             return None
-        return float(self.shares(difference(self.names, self.early[0], self.early[1])).max())
+        count = min(map(len, self.early))  # a last sample may come with the next step
+        return float(self.shares(difference(self.names, self.early[0][:count], self.early[1][:count])).max())
 
 
 def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
@@ -130,6 +133,7 @@ def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
     """Exponents as it is, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
     seen = Watched(found, [], [], [])
+    folds = 0
     part = plan.every * round(max(PART * plan.until, 8 * plan.every) / plan.every)
     for fineness in (1, 2):
         thing = make(fineness)
@@ -140,13 +144,27 @@ def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
         seen.early.append(grid(thing, plan.every, EARLY))
         go(thing, plan.settle)
         here = thing.snapshot()
+        folds = folds or gentle(thing, plan.every)
         for i, separation in enumerate(SEPARATIONS[: 3 if fineness == 1 else 1]):
             name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
-            thing.reset(here) if i else None
-            found[name] = exponent(thing, plan.until if not found else part, plan.every, separation)
+            thing.reset(here)
+            found[name] = exponent(thing, plan.until if not found else part, plan.every / folds, separation)
             if not i:
-                seen.states.append(on_grid(thing, found[name], plan))
+                seen.states.append(on_grid(thing, found[name], plan, folds))
     return seen
+
+
+def gentle(thing: Thing, every: float) -> int:
+    """How many renormalisations an interval (s) needs so that separations neither vanish nor grow out of hand."""
+    here, folds = thing.snapshot(), 1
+    while folds < 256:
+        tried = exponent(thing, TRIAL * every, every / folds, SEPARATIONS[0], settle=0.0)
+        thing.reset(here)
+        steep = float(np.abs(tried.growth).mean()) * every / folds
+        if not tried.floored and steep < GENTLE:
+            break
+        folds *= 2
+    return folds
 
 
 def grid(thing: Thing, every: float, count: int) -> np.ndarray:
@@ -159,11 +177,11 @@ def grid(thing: Thing, every: float, count: int) -> np.ndarray:
     return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def on_grid(thing: Thing, found: Exponent, plan: Plan) -> np.ndarray:
+def on_grid(thing: Thing, found: Exponent, plan: Plan, folds: int) -> np.ndarray:
     """The states of the first lane at equal intervals after settling."""
     sampled = samples(thing)
     if sampled is None:
-        return found.states
+        return found.states[folds - 1 :: folds]
     time, states = sampled
     return states[time > plan.settle + 0.5 * plan.every]
 
