@@ -18,7 +18,7 @@ from .evidence import PERIODIC, Evidence, Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
-from .trajectories import PERIODS, Plan, thing_verdict
+from .trajectories import COARSE, PERIODS, Plan, thing_verdict
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -101,8 +101,11 @@ def model_verdict(
     if known is not None and periods is None and until is None:
         trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
         trial.advance(known)
-        periods = int(np.clip(STEPS // max(1, int(trial.steps[0])), FEWEST, PERIODS))
+        steps = STEPS * (6 if trial.stepper.impulsive else 1)  # which are so much cheaper
+        periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
     plan = Plan.of(known, periods, until, settle, signal, title=base.name)
+    if (stepper or default_stepper(base)).impulsive:
+        plan = replace(plan, separations=COARSE)
 
     def make(fineness: int) -> Thing:
         chosen = fitting(base, stepper, plan.every, fineness, plan.until)

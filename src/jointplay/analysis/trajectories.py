@@ -26,6 +26,7 @@ SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
 SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
+COARSE = (1e-5, 1e-6, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
 PART = 0.4  # of the time, for the rest of the sweep
 REPEATS = 1e-6  # of the span of the motion: a section that changes less repeats
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
@@ -42,6 +43,7 @@ class Plan:
     every: float
     signal: str | None
     title: str = ""
+    separations: tuple[float, ...] = SEPARATIONS
 
     @property
     def end(self) -> float:
@@ -144,8 +146,8 @@ def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
         seen.early.append(grid(thing, plan.every, EARLY))
         go(thing, plan.settle)
         here = thing.snapshot()
-        folds = folds or gentle(thing, plan.every)
-        for i, separation in enumerate(SEPARATIONS[: 3 if fineness == 1 else 1]):
+        folds = folds or gentle(thing, plan.every, plan.separations[0])
+        for i, separation in enumerate(plan.separations[: 3 if fineness == 1 else 1]):
             name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
             thing.reset(here)
             found[name] = exponent(thing, plan.until if not found else part, plan.every / folds, separation)
@@ -154,11 +156,11 @@ def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
     return seen
 
 
-def gentle(thing: Thing, every: float) -> int:
+def gentle(thing: Thing, every: float, separation: float) -> int:
     """How many renormalisations an interval (s) needs so that separations neither vanish nor grow out of hand."""
     here, folds = thing.snapshot(), 1
     while folds < 256:
-        tried = exponent(thing, TRIAL * every, every / folds, SEPARATIONS[0], settle=0.0)
+        tried = exponent(thing, TRIAL * every, every / folds, separation, settle=0.0)
         thing.reset(here)
         steep = float(np.abs(tried.growth).mean()) * every / folds
         if not tried.floored and steep < GENTLE:
@@ -223,7 +225,7 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         one.value * best.value > 0 and abs(one.value - best.value) <= AGREE * np.hypot(one.error, best.error)
         for one in found.values()
     )
-    sign = best.sign if agreed else 0
+    sign = best.sign if agreed or all(one.sign < 0 for one in found.values()) else 0
     listed = []
     for name, one in found.items():
         said = {
@@ -240,7 +242,8 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
             Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else "")
         )
     spread = float(np.ptp(values))
-    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the exponent is an artefact"
+    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value is an artefact"
+    agree += ", its sign is not" if sign and not agreed else ""
     agree += "" if best.sign else ", but zero is not excluded"
     listed.append(Evidence("spread of the exponent over the sweep, 1/s", spread, None, agree))
     return listed, sign, error
