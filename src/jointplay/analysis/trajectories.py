@@ -18,7 +18,7 @@ from .things import Thing, difference, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
 PER_PERIOD = 64  # samples, and renormalisations, in each
-EARLY = 4  # intervals in which finer steps tell the error of the integration
+EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
 STILL = 1e-6  # of the size of a number: a smaller range is no motion
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
@@ -28,7 +28,7 @@ SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
 COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
 PART = 0.4  # of the time, for the rest of the sweep
-REPEATS = 1e-6  # of the span of the motion: a section that changes less repeats
+REPEATS = 1e-5  # of the span of the motion: a section that changes less repeats
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
 CLEAR = 10.0  # times the integration error: what is larger is motion
 
@@ -253,15 +253,26 @@ def error_evidence(seen: Watched) -> Evidence:
     """The error of the integration beside the motion."""
     if seen.error is None:
         return Evidence("integration error over the motion", None, None, "unknown: there is one fineness of steps only")
-    said = f"what finer steps change in the first {EARLY} intervals, over the range of the motion"
+    said = "what finer steps change in the first interval, over the range of the motion"
     return Evidence("integration error over the motion", seen.error, None, said)
+
+
+def widest_phase(seen: Watched) -> int:
+    """The phase of the drive, in samples, at which the section is spread most."""
+    spreads = []
+    for phase in range(PER_PERIOD):
+        points = seen.states[0][phase::PER_PERIOD]
+        late = points[len(points) // 2 :]
+        spreads.append(float(seen.shares(np.ptp(difference(seen.names, late, late[0]), axis=0)).max()))
+    return int(np.argmax(spreads))
 
 
 def section_evidence(seen: Watched, plan: Plan, details: dict[str, Any]) -> tuple[list[Evidence], int | None, float]:
     """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
     names = seen.names
-    both = [states[PER_PERIOD - 1 :: PER_PERIOD] for states in seen.states]
-    late = both[0][len(both[0]) // 3 :]  # what is left of the transient does not count
+    phase = widest_phase(seen)
+    both = [states[phase::PER_PERIOD] for states in seen.states]
+    late = both[0][len(both[0]) // 2 :]  # what is left of the transient does not count
     scale = np.where(seen.span > 0, seen.span, np.inf)
     enough = max(REPEATS, CLEAR * (seen.error or 0.0))
     found = repeat(late, names, enough, scale)
@@ -272,7 +283,8 @@ def section_evidence(seen: Watched, plan: Plan, details: dict[str, Any]) -> tupl
     details["section"] = late[:, [shown, other]], [names[shown], names[other]]
     said = "does not repeat" if found.multiple is None else f"repeats after {found.multiple} drive period(s)"
     vote = PERIODIC if found.multiple else ""
-    wide = f"widest in {names[widest]}, {off[widest]:.3g}; in {names[shown]} {off[shown]:.3g}"
+    wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
+    wide += f"in {names[shown]} {off[shown]:.3g}"
     listed = [
         Evidence("change of the section over the motion", found.residual, enough, f"{said} ({len(late)} points)", vote),
         Evidence("spread of the section over the motion", spread, None, wide),
