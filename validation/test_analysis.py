@@ -155,6 +155,17 @@ def test_paper_002_is_periodic(record, c, reference):
     )
 
 
+def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
+    speed = math.radians(50)
+    mechanism = library.wu_2017((speed, speed), clearance=5e-4, contact=library.wu_2017_contact())
+    mechanism = mechanism.with_({"P.normal.damping": 5.8e3})
+    found = jp.verdict(mechanism, periods=100, settle=14.4, stepper=FINE, signal="link3.angle")
+    item = "paper 002, c = 0.5 mm, Cmax x 0.1, 50 deg/s"
+    told(record, item, "verdict", found.headline(), "chaotic", found.verdict == "chaotic", "")
+    told(record, item, "largest exponent", found.exponent, 13.0, found.exponent > 5)
+    told(record, item, "drive period", found.periods_covered, 100.0, found.periods_covered == pytest.approx(100), "")
+
+
 @pytest.mark.parametrize(("law", "kind"), [("tau2", "chaotic"), ("tau5", "periodic")])
 def test_paper_000(record, law, kind):
     mechanism = library.crank_rocker_2016(3e-3, 3e-3, friction=0.1)

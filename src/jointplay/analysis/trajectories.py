@@ -106,7 +106,7 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
     seen = watched(make, plan)
     best = seen.exponents["as it is"]
-    series = chosen_signal(seen, plan)
+    series, _ = prepared(chosen_signal(seen, plan))
     details: dict[str, Any] = {"exponents": seen.exponents, "series": series}
     evidence, sign, error = exponent_evidence(seen.exponents, best)
     evidence.append(error_evidence(seen))
@@ -306,13 +306,12 @@ def judged(
     if sign < 0:
         known = plan.period is not None and multiple is not None
         return (PERIODIC, multiple * plan.period, []) if known else (INCONCLUSIVE, None, [])  # type: ignore[operator]
-    shown = prepared(series)[0]
-    one, enough = one_phase(shown), tolerance(shown)
+    one, enough = one_phase(series), tolerance(series)
     if one.residual <= enough:
         said = f"repeats after {one.periods[0]:.6g} s"
         found = Evidence("change of the signal after a period", one.residual, enough, said, PERIODIC)
         return PERIODIC, one.periods[0], [found]
-    two = two_phases(shown)
+    two = two_phases(series)
     explained = two.residual <= EXPLAINED
     said = "two phases do not explain it"
     if explained:
