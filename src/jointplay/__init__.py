@@ -9,6 +9,7 @@ extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 study       sweep over grid, uniform, normal, fit with samples; studies (stores, indices, rankings, replay)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
+analysis    verdict, analysis (exponents, sections, orbits, spectra, diagrams)
 below       engine (from Python text to machine code)
 
 Names are resolved on first use, so that ``import jointplay`` stays cheap and loads no numerical library.
@@ -25,12 +26,13 @@ _ROOMS = {
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
     "jointplay.comparison": "compare",
+    "jointplay.analysis": "verdict",
     "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
     "SimulationFailed",
     "jointplay.studies": "sweep grid uniform normal fit samples",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("engine", "model", "plots", "report", "results", "studies")
+_MODULES = ("analysis", "engine", "model", "plots", "report", "results", "studies")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

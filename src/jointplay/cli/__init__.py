@@ -174,6 +174,8 @@ def _parser() -> argparse.ArgumentParser:
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
 
+    _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
+
     report = add("report", "write a run as one HTML page in which the mechanism moves, or a study as one")
     report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
@@ -230,6 +232,35 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.epilog = (
         "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
         "samples extend it. jointplay sweep status STUDY, collect STUDY [SHARD ...], replay STUDY RUN."
+    )
+
+
+def _add_analyse(analyse: argparse.ArgumentParser) -> None:
+    _add_model(analyse)
+    analyse.epilog = (
+        "MODEL may also be a result (.nc) or a series (.csv with a header line and a column `time`); a model takes the "
+        "options of run. A verdict from a series is weaker than one from the model."
+    )
+    for option, metavar, text in (
+        ("--signal", "NAME", "of a result or model, which signal is looked at: crank.angle_rate"),
+        ("--column", "NAME", "which column of a series (default: the first after time)"),
+        ("--period", "TIME", "period of the drive, where it is not known from the model"),
+        ("--twin", "RUN.nc", "result of the ideal mechanism, whose numbers stand beside"),
+        ("--until", "TIME", "how much of a model's motion is looked at (default: 60 drive periods)"),
+        ("--settle", "TIME", "how long a model runs before (default: a quarter of that)"),
+        ("--rtol", "R", "relative error per step of the adaptive stepper"),
+        ("--atol", "A", "absolute error per step of the adaptive stepper"),
+        ("--step", "TIME", "length of fixed steps"),
+        ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number"),
+    ):
+        analyse.add_argument(option, metavar=metavar, help=text)
+    analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
+    analyse.add_argument(
+        "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
+    )
+    analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html)")
+    analyse.add_argument(
+        "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
     )
 
 

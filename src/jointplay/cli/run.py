@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
-    stepper = _stepper(mechanism, until, step, tolerances)
+    stepper = chosen_stepper(mechanism, until, step, tolerances)
     began = time.perf_counter()
     with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED
 
 
-def _stepper(mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float]) -> Any:
+def chosen_stepper(mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float]) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 

@@ -14,7 +14,7 @@ from typing import Any
 from jointplay.errors import ComputationFailed, InputError
 
 from . import DONE, FAILED, complain, inputs
-from .run import _stepper, _times
+from .run import _times, chosen_stepper
 from .tables import columns
 
 _CALL = re.compile(r"(uniform|normal|fit)\s*\((.*)\)", re.DOTALL)
@@ -53,7 +53,7 @@ def study(arguments: argparse.Namespace) -> int:
     stepper = None
     if step is not None or tolerances:  # with what it must be able to do where the study opens joints
         opened = {a: 1e-6 for key in over if (a := address_of(key)).endswith((".clearance", ".play"))}
-        stepper = _stepper(mechanism.with_(opened) if opened else mechanism, until, step, tolerances)
+        stepper = chosen_stepper(mechanism.with_(opened) if opened else mechanism, until, step, tolerances)
     shown = sys.stderr.isatty() and not arguments.quiet
     try:
         table = studies.sweep(

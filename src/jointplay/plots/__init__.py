@@ -6,11 +6,13 @@ joint_force, journal, gap_and_slip               what happens in the joints
 contact_modes, impacts                           when surfaces touch, and how hard they strike
 contour, comparison                              tables of many runs, and a few runs side by side
 histogram, series, sensitivity, ranking          what a study means
+analysis                                         figures of nonlinear analysis: spectra, sections, diagrams
 save                                             write a figure: .png, .pdf, .svg
 
 Where `twin` is asked for, it is the result of the same mechanism with ideal joints: drawn thin and grey behind.
 """
 
+from . import analysis
 from .contacts import contact_modes, gap_and_slip, impacts, journal
 from .motion import acceleration, motion, phase_plane, velocity
 from .runs import comparison, contour
@@ -20,6 +22,7 @@ from .work import effort, energy, joint_force, tracking_error
 
 __all__ = [
     "acceleration",
+    "analysis",
     "comparison",
     "contact_modes",
     "contour",

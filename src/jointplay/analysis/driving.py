@@ -1,0 +1,85 @@
+"""After which time everything that acts on a mechanism repeats: drives, forces, references, samples of controllers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from ..errors import InputError
+from ..model.mechanism import Mechanism
+from ..model.motions import Constant, ConstantSpeed, Sine, Sum
+
+DENOMINATOR = 1000  # of the ratio of two rates, beyond which they do not repeat together
+EQUAL = 1e-9
+
+
+def drive_period(mechanism: Mechanism) -> float | None:
+    """The time (s) after which everything that acts on a mechanism repeats; None if nothing depends on time.
+
+    What never repeats is refused: a reference that ends, speeds without a common period.
+
+    >>> from jointplay.model import library
+    >>> round(drive_period(library.wu_2017()), 9)  # 30 and 50 deg/s
+    36.0
+    """
+    found = list(turning(mechanism))
+    if not found:
+        return None
+    first, slowest = min(found, key=lambda one: one[1])
+    shares = []
+    for name, rate in found:
+        share = Fraction(rate / slowest).limit_denominator(DENOMINATOR)
+        if not math.isclose(share, rate / slowest, rel_tol=EQUAL):
+            raise InputError(
+                f"{first} ({slowest:g} rad/s) and {name} ({rate:g} rad/s) have no common period, so the motion cannot "
+                "be periodic; give rates whose ratio is one of whole numbers, or the time that counts with --period"
+            )
+        shares.append(share)
+    turns = Fraction(math.lcm(*(s.denominator for s in shares)), math.gcd(*(s.numerator for s in shares)))
+    return math.tau / slowest * float(turns)
+
+
+def turning(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
+    """The rates (rad/s) of all that depends on time, by name."""
+    for name, drive in mechanism.drives.items():
+        yield from rates(
+            f"drive {name!r}", drive.motion, rate_drive=drive.at_rate, turns=drive.turns and not drive.at_rate
+        )
+    for name, force in mechanism.forces.items():
+        for part in ("x", "y", "torque"):
+            if hasattr(force, part):
+                yield from rates(f"force {name!r}", getattr(force, part))
+    control = mechanism.control
+    if control is None:
+        return
+    for name, coordinate in control.coordinates.items():
+        yield from rates(f"reference of {name!r}", coordinate.reference, turns=coordinate.kind == "angle")
+    for name, actuator in control.actuators.items():
+        yield from rates(f"feedforward of {name!r}", actuator.feedforward)
+    samples = {"controller": control.period} | {name: sensor.period for name, sensor in control.sensors.items()}
+    for name, time in samples.items():
+        if time:
+            yield f"samples of {name!r}", math.tau / time
+
+
+def rates(name: str, motion: object, rate_drive: bool = False, turns: bool = False) -> Iterator[tuple[str, float]]:
+    """The rates of a motion: of its sines, and of an angle that turns at constant speed."""
+    if isinstance(motion, Sum):
+        for i, part in enumerate(motion.terms, 1):
+            yield from rates(f"{name}, term {i}", part, rate_drive, turns)
+    elif isinstance(motion, Constant):
+        if rate_drive and motion.value:
+            yield name, abs(motion.value)
+    elif isinstance(motion, Sine):
+        if motion.frequency:
+            yield name, abs(motion.frequency)
+    elif isinstance(motion, ConstantSpeed) and turns and not rate_drive:
+        if motion.speed:
+            yield name, abs(motion.speed)
+    else:
+        kind = getattr(motion, "kind", type(motion).__name__)
+        raise InputError(
+            f"{name} is of kind {kind!r} and does not repeat, or nobody knows when; give the period with --period, "
+            "or another motion"
+        )

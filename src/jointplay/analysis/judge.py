@@ -1,0 +1,129 @@
+"""The verdict on a motion: from a model, a thing that steps, a result or a series."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.mechanism import Mechanism
+from ..simulation import Simulation, default_stepper
+from ..statics import assemble, freedom
+from ..system import System
+from .driving import drive_period
+from .evidence import PERIODIC, Evidence, Verdict
+from .indicators import series_verdict
+from .series import Series, from_run
+from .things import Thing
+from .trajectories import COARSE, PERIODS, Plan, thing_verdict
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+STEPS = 5_000_000  # that a model's motion may take unless it is said how much of it is looked at
+FEWEST = 8  # drive periods of it
+
+
+def verdict(
+    what: Any,
+    *,
+    period: float | None = None,
+    signal: str | None = None,
+    twin: Dataset | Series | None = None,
+    periods: int | None = None,
+    until: float | None = None,
+    settle: float | None = None,
+    **options: Any,
+) -> Verdict:
+    """What kind of motion it is: periodic, quasi-periodic, chaotic or inconclusive, with the evidence for it.
+
+    what: a Mechanism or System (then `options` are those of a Simulation: stepper, start, control), a function that
+    gives a thing that steps in two lanes for 1 (as it is) and for 2 (with finer steps), a result of `simulate`, or a
+    Series. period (s): of the drive, if it is not to be found from the mechanism; signal: the one that is shown and
+    looked at from outside; twin: the same of the ideal mechanism. periods, until (s): how much of a model's motion is
+    looked at, `settle` (s) after its start.
+
+    >>> import numpy as np
+    >>> time = np.linspace(0, 40, 2000)
+    >>> print(verdict(Series(time, np.sin(time) + 0.3 * np.cos(3 * time))).verdict)
+    periodic
+    """
+    if isinstance(what, Series):
+        other = twin if isinstance(twin, Series) or twin is None else from_run(twin, signal, what.period)
+        return series_verdict(what, other)
+    if isinstance(what, Mechanism | System):
+        return model_verdict(what, period, signal, periods, until, settle, **options)
+    if callable(what):
+        return thing_verdict(what, Plan.of(period, periods, until, settle, signal))
+    if isinstance(what, Thing):
+        plan = Plan.of(period, periods, until, settle, signal)
+        return thing_verdict(lambda fineness: what if fineness == 1 else None, plan)
+    if hasattr(what, "data_vars"):
+        known = run_period(what) if period is None else period
+        one = from_run(what, signal, known)
+        other = None if twin is None else twin if isinstance(twin, Series) else from_run(twin, one.name, known)
+        return series_verdict(one, other)
+    raise InputError(
+        f"a verdict needs a Mechanism, a thing that steps, a result of simulate or a Series, got {type(what).__name__}"
+    )
+
+
+def run_period(run: Dataset) -> float | None:
+    """The drive period (s) of a result, from the model that it holds; None if it cannot be known."""
+    from ..model.files import loads
+
+    try:
+        return drive_period(loads(run.attrs["model"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def model_verdict(
+    mechanism: Mechanism | System,
+    period: float | None,
+    signal: str | None,
+    periods: int | None,
+    until: float | None,
+    settle: float | None,
+    **options: Any,
+) -> Verdict:
+    """The verdict on a mechanism, by a Simulation in two lanes that share their steps."""
+    base = mechanism.given if isinstance(mechanism, System) else mechanism
+    if options.get("control") is not None:
+        base = base.replace(control=options["control"])
+    known = drive_period(base) if period is None else period
+    stepper = options.pop("stepper", None)
+    if known is not None and not freedom(System(base), assemble(System(base))).degrees:
+        return determined(base, known)
+    if known is not None and periods is None and until is None:
+        trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
+        trial.advance(known)
+        steps = STEPS * (6 if trial.stepper.impulsive else 1)  # which are so much cheaper
+        periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
+    plan = Plan.of(known, periods, until, settle, signal, title=base.name)
+    if (stepper or default_stepper(base)).impulsive:
+        plan = replace(plan, separations=COARSE)
+
+    def make(fineness: int) -> Thing:
+        chosen = fitting(base, stepper, plan.every, fineness, plan.until)
+        thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options)
+        return thing
+
+    return thing_verdict(make, plan)
+
+
+def determined(mechanism: Mechanism, period: float) -> Verdict:
+    """The verdict on a mechanism that its drives move without leaving it any freedom."""
+    said = "the drives leave no degree of freedom, so the motion repeats with them; there are no neighbouring motions"
+    found = [Evidence("degrees of freedom", 0.0, None, said, PERIODIC)]
+    return Verdict(PERIODIC, period, 1, None, None, None, found, "settled: it follows from the drives", mechanism.name)
+
+
+def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, until: float) -> Any:
+    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s)."""
+    chosen: Any = stepper or default_stepper(mechanism)
+    chosen = chosen.finer(until) if fineness > 1 else chosen
+    return chosen if chosen.adaptive else replace(chosen, step=interval / ceil(interval / chosen.step - 1e-9))

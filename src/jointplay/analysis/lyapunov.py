@@ -1,0 +1,287 @@
+"""Lyapunov exponents from the model: two trajectories with renormalisation, and tangent vectors with QR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine import branch, derivative, due, emit, log, memory, sqrt, trace
+from ..errors import InputError
+from ..run import Run
+from .things import Map, Scheme, Thing, difference, ensure_thing, go
+
+BATCHES = 20  # of which the error bar is the scatter
+SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
+LOST = 1e-4  # of the separation asked for: what is left of one that the joints do not allow
+LINEAR = 1e-2  # of the size of the motion: a separation beyond is not small
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """A Lyapunov exponent (1/s, or per step of a map): its value, the standard error of it, and how it converged.
+
+    growth: mean rate in each interval; time: their ends; curve: mean rate up to there. largest: the largest
+    separation over the size of the motion; floored: intervals in which both trajectories became the same number.
+    states: where the first trajectory stood at the end of every interval, the uncounted ones too.
+    """
+
+    value: float
+    error: float
+    time: np.ndarray
+    growth: np.ndarray
+    method: str
+    separation: float = 0.0
+    largest: float = 0.0
+    floored: int = 0
+    states: np.ndarray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+
+    @property
+    def curve(self) -> np.ndarray:
+        """The mean rate up to each time."""
+        return np.cumsum(self.growth) / np.arange(1, len(self.growth) + 1)
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 if the value is more than three error bars away from zero, else 0."""
+        return 0 if not abs(self.value) > 3 * self.error else int(np.sign(self.value))
+
+    def text(self) -> str:
+        """The number with its error."""
+        return f"{self.value:.4g} +- {self.error:.2g} ({self.method})"
+
+
+def made(time: Any, growth: Any, method: str, **about: Any) -> Exponent:
+    """An exponent from the mean rates of equal intervals, with the scatter of their batches."""
+    time, growth = np.asarray(time, float), np.asarray(growth, float)
+    batches = min(BATCHES, len(growth) // 2)
+    if batches < 2:
+        raise InputError(f"{len(growth)} intervals are too few for an error bar; run longer, at least 4 intervals")
+    means = np.array([part.mean() for part in np.array_split(growth, batches)])
+    error = float(means.std(ddof=1) / np.sqrt(batches))
+    return Exponent(float(growth.mean()), error, time, growth, method, **about)
+
+
+def exponent(
+    thing: Thing, until: float, every: float | None = None, separation: float = 1e-8, settle: float = SETTLE
+) -> Exponent:
+    """The largest exponent by two trajectories, the second set back to a small separation again and again.
+
+    thing: anything that steps in two lanes, which share one sequence of steps (Benettin et al. 1980). until: how far
+    to go on from here (s, or steps of a map); every: time between two renormalisations (a thousandth of it);
+    separation: their distance, in the units of the state; settle: share of the time that is not counted.
+    """
+    ensure_shared(thing)
+    if not (separation > 0 and until > 0 and 0 <= settle < 1):
+        raise InputError(f"until and separation must be > 0, settle in [0, 1): {until!r}, {separation!r}, {settle!r}")
+    every = until / 1000 if every is None else every
+    is_map = isinstance(thing, Map) and not isinstance(thing, Scheme)
+    every = max(1.0, round(every)) if is_map else every
+    names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
+    push = np.random.default_rng(1).normal(size=len(names))
+    size = place(thing, push, separation)
+    growth, distances, states, times, floored, before = [], [], [], [], 0, begin
+    for i in range(1, count + 1):
+        go(thing, begin + i * every)
+        times.append(float(thing.time[0]))  # adaptive steps may end a little later
+        one, two = thing.state[:2]
+        apart = difference(names, two, one)
+        distance, least = float(np.linalg.norm(apart)), float(np.spacing(np.abs(one).max()))
+        floored += distance < least
+        growth.append(np.log(max(distance, least) / size) / (times[-1] - before))
+        before = times[-1]
+        distances.append(distance)
+        states.append(one)
+        size = place(thing, apart if distance >= least else push, separation)
+    kept = np.array(states)
+    extent = float(np.linalg.norm(np.ptp(kept, axis=0))) or 1.0
+    about = {"separation": separation, "largest": max(distances) / extent, "floored": int(floored), "states": kept}
+    first = int(settle * count)
+    return made(times[first:], growth[first:], "two trajectories", **about)
+
+
+def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
+    """Put the second lane beside the first one; the distance that is there once it fits the joints."""
+    same(thing)
+    thing.perturb(separation * direction / np.linalg.norm(direction), lane=1)
+    one, two = thing.state[:2]
+    found = float(np.linalg.norm(difference(thing.names, two, one)))
+    if found < LOST * separation:
+        raise InputError(
+            f"a separation of {separation:g} vanishes in the round-off of the state, or the joints leave no freedom "
+            "for it; give a larger one, or a mechanism that can move otherwise than its drives say"
+        )
+    return found
+
+
+def same(thing: Any) -> None:
+    """Make the second lane what the first one is, all that it remembers included: modes of contacts, states of laws."""
+    if hasattr(thing, "run"):
+        thing.run.state_words[:, 1] = thing.run.state_words[:, 0]
+    elif hasattr(thing, "thing"):
+        same(thing.thing)
+    else:
+        one, two = thing.state[:2]
+        thing.perturb(one - two, lane=1)
+
+
+def ensure_shared(thing: Thing) -> None:
+    """Refuse a system whose two lanes would not take the same steps."""
+    ensure_thing(thing, lanes=2)
+    stepper = getattr(thing, "stepper", None)
+    if not getattr(thing, "share", False) and getattr(stepper, "adaptive", True):
+        raise InputError(
+            "two trajectories need one sequence of steps, or the difference of the steps is taken for the motion's; "
+            "make the simulation with lanes=2, share=True, or use a stepper with steps of one length"
+        )
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One exponent for each tolerance (rows) and separation (columns), and whether they agree."""
+
+    tolerances: list[float]
+    separations: list[float]
+    found: list[list[Exponent]]
+
+    @property
+    def values(self) -> np.ndarray:
+        """The exponents (tolerances, separations)."""
+        return np.array([[one.value for one in row] for row in self.found])
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Their standard errors."""
+        return np.array([[one.error for one in row] for row in self.found])
+
+    @property
+    def best(self) -> Exponent:
+        """The one with the tightest tolerance and the middle separation."""
+        return self.found[int(np.argmin(self.tolerances))][len(self.separations) // 2]
+
+    @property
+    def error(self) -> float:
+        """The error bar of the best: its own, or half the spread over the sweep if that is more."""
+        return max(self.best.error, float(np.ptp(self.values)) / 2)
+
+    @property
+    def sign(self) -> int:
+        """The sign on which the whole sweep agrees by three error bars, else 0."""
+        signs = {one.sign for row in self.found for one in row}
+        return signs.pop() if len(signs) == 1 else 0
+
+
+def sweep(
+    make: Callable[[float], Thing],
+    tolerances: Iterable[float],
+    separations: Iterable[float],
+    until: float,
+    every: float | None = None,
+) -> Sweep:
+    """Exponents over tolerance and separation; `make(tolerance)` gives the thing, settled, in two lanes.
+
+    An exponent that depends on either is an artefact: of the integrator if the separation is below its error, of the
+    nonlinearity if it is not small beside the motion.
+    """
+    tolerances, separations = list(tolerances), list(separations)
+    found = []
+    for tolerance in tolerances:
+        thing, row = make(tolerance), []
+        here = thing.snapshot()
+        for separation in separations:
+            thing.reset(here)
+            row.append(exponent(thing, until, every, separation))
+        found.append(row)
+    return Sweep(tolerances, separations, found)
+
+
+# -- tangent vectors
+class Tangents:
+    """A Map or Flow with tangent vectors: the derivative of its step, by the engine, is applied to each of them."""
+
+    def __init__(self, thing: Map, count: int | None = None, every: int = 0) -> None:
+        if not isinstance(thing, Map):
+            raise InputError(
+                f"tangent vectors need the text of a step, which a {type(thing).__name__} does not show; "
+                "take the exponent by two trajectories"
+            )
+        self.thing, self.every = thing, every
+        self.count = len(thing.names) if count is None else count
+        starts = {self.name(i, j): float(i == j) for i in range(len(thing.names)) for j in range(self.count)}
+        parameters = thing.parameters | thing.clock()
+        self.program = trace(self.text, thing.starts | starts, parameters)
+        now = {name: thing.run[name][0] for name in thing.names}
+        given = {name: thing.run[name][0] for name in parameters}
+        given |= {"clock.first": given["clock.first"] - thing.run["step"][0]} if "clock.first" in given else {}
+        self.run = Run(self.program, given, now)
+
+    @staticmethod
+    def name(i: int, j: int) -> str:
+        """Component i of vector j."""
+        return f"tangent.{i}.{j}"
+
+    def text(self, s: Any, p: Any) -> dict[str, Any]:
+        """One step of the state and its vectors; with `every` they are made orthonormal and their growth kept."""
+        names, many = self.thing.names, range(self.count)
+        new = self.thing.text(s, p)
+        slopes = derivative([new[name] for name in names], [s[name] for name in names])
+        vectors = [
+            [sum(slopes[i][k] * s[self.name(k, j)] for k in range(len(names))) for i in range(len(names))] for j in many
+        ]
+        if self.every:
+            sizes = orthonormalise(vectors)
+            grown = []
+            for j in many:
+                kept = memory(f"grown.{j}")
+                kept.value = kept.value + log(sizes[j])
+                grown.append(kept.value)
+            branch(due(s.step + 1, self.every), lambda: self.tell(grown), lambda: [])
+        return new | {self.name(i, j): vectors[j][i] for i in range(len(names)) for j in many}
+
+    def tell(self, grown: list[Any]) -> list[Any]:
+        """A row of what has grown so far."""
+        emit("growth", **{str(j): x for j, x in enumerate(grown)})
+        return []
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The vectors as columns."""
+        rows = range(len(self.thing.names))
+        return np.array([[self.run[self.name(i, j)][0] for j in range(self.count)] for i in rows])
+
+
+def orthonormalise(vectors: list[list[Any]]) -> list[Any]:
+    """Gram and Schmidt on recorded values, in place; the lengths that were left of each vector."""
+    sizes = []
+    for j, vector in enumerate(vectors):
+        for other in vectors[:j]:
+            along = sum(a * b for a, b in zip(vector, other, strict=True))
+            vector[:] = [a - along * b for a, b in zip(vector, other, strict=True)]
+        size = sqrt(sum(a * a for a in vector))
+        vector[:] = [a / size for a in vector]
+        sizes.append(size)
+    return sizes
+
+
+def exponents(thing: Map, until: float, count: int | None = None, settle: float = SETTLE) -> list[Exponent]:
+    """The largest `count` exponents of a Map or Flow, all by default, by tangent vectors and QR in every step.
+
+    until: how far to go on from here (s, or steps). The sum over all is the mean divergence. (Benettin et al. 1980;
+    the derivatives are the engine's, also through branches and located impacts.)
+    """
+    length = thing.length if isinstance(thing, Scheme) else 1.0
+    steps = int(np.floor(until / length + 1e-9))
+    every = max(1, steps // 1000)
+    tangents = Tangents(thing, count, every)
+    tangents.run.advance(steps)
+    if tangents.run.status[0] != "running":
+        raise InputError(f"the motion could not be followed: {tangents.run.explain()}")
+    rows = tangents.run.rows("growth")
+    total = np.array([rows[str(j)] for j in range(tangents.count)])
+    interval = every * length
+    times = float(thing.time[0]) + interval * np.arange(1, total.shape[1] + 1)
+    rates = np.diff(total, axis=1, prepend=0.0) / interval
+    first = int(settle * rates.shape[1])
+    return [made(times[first:], one[first:], "tangent vectors") for one in rates]

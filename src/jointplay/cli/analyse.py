@@ -1,0 +1,197 @@
+"""``jointplay analyse``: what kind of motion a model, a result or a series shows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jointplay.errors import InputError
+
+from . import DONE, computing, inputs
+from .run import chosen_stepper
+from .tables import columns
+
+if TYPE_CHECKING:
+    from jointplay.analysis.evidence import Verdict
+
+PAGES = {".html": "matplotlib"}
+
+
+def analyse(arguments: argparse.Namespace) -> int:
+    """Print the verdict on a motion and write the page with all that it rests on."""
+    target = Path(arguments.model)
+    page = None
+    if arguments.output is not None or not arguments.json:
+        page = inputs.target("-o", arguments.output or f"{target.stem}_analysis.html", PAGES)
+    period = None if arguments.period is None else inputs.duration("--period", arguments.period)
+    kind = target.suffix.lower()
+    if arguments.over is not None and kind not in (".csv", ".nc"):
+        return _over(arguments, period, page)
+    if kind == ".csv":
+        found = _of_series(arguments, period)
+    elif kind == ".nc":
+        found = _of_run(arguments, period)
+    else:
+        found = _of_model(arguments, period)
+    if page is not None:
+        from jointplay.report.analysis import write
+
+        write(found, page, _typed(arguments))
+    if arguments.json:
+        print(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+    else:
+        print(summary(found, page))
+    return DONE
+
+
+def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
+    from jointplay.analysis import read, verdict
+
+    _only(
+        arguments,
+        "a series",
+        "signal",
+        "twin",
+        "changes",
+        "until",
+        "every",
+        "settle",
+        "rtol",
+        "atol",
+        "step",
+        "reclose",
+        "over",
+    )
+    return verdict(read(arguments.model, arguments.column, period))
+
+
+def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
+    from jointplay import results
+    from jointplay.analysis import verdict
+
+    _only(
+        arguments,
+        "a result",
+        "column",
+        "changes",
+        "until",
+        "every",
+        "settle",
+        "rtol",
+        "atol",
+        "step",
+        "reclose",
+        "over",
+    )
+    twin = None if arguments.twin is None else results.load(arguments.twin)
+    return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
+
+
+def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:
+    from jointplay.analysis import verdict
+
+    mechanism, options = _model(arguments)
+    until, settle = (
+        None if text is None else inputs.duration(option, text, zero=option == "--settle")
+        for option, text in (("--until", arguments.until), ("--settle", arguments.settle))
+    )
+    with computing():
+        return verdict(mechanism, period=period, signal=arguments.signal, until=until, settle=settle, **options)
+
+
+def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The mechanism and how it is to be simulated."""
+    _only(arguments, "a model", "column", "twin")
+    mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    step = None if arguments.step is None else inputs.duration("--step", arguments.step)
+    tolerances = {}
+    for name in ("rtol", "atol"):
+        text = getattr(arguments, name)
+        if text is not None and step is not None:
+            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
+        if text is not None:
+            tolerances[name] = inputs.tolerance(f"--{name}", text)
+    return mechanism, {"stepper": chosen_stepper(mechanism, 0.0, step, tolerances), "reclose": arguments.reclose}
+
+
+def _over(arguments: argparse.Namespace, period: float | None, page: Path | None) -> int:
+    """A bifurcation diagram of a model: its points as a result, and a figure in the page's place."""
+    from jointplay.analysis import diagram
+
+    address, values = _values(arguments.over)
+    mechanism, options = _model(arguments)
+    signal = arguments.signal or f"{list(mechanism.bodies)[-1]}.angle_rate"
+    with computing():
+        found = diagram(mechanism, address, values, signal, period, **options)
+    listed = {
+        "address": address,
+        "signal": signal,
+        "drive_period": found.attrs["drive_period"],
+        "values": values,
+        "period": [k if k > 0 else None for k in found.period.values[0].tolist()],
+        "points": [[x if x == x else None for x in row] for row in found[signal].values[0].tolist()],
+        "outcome": [str(text) for text in found.outcome.values],
+    }
+    if arguments.json:
+        print(json.dumps(listed, allow_nan=False))
+    else:
+        rows = [
+            (f"{x:.6g}", str(k or "none"), t)
+            for x, k, t in zip(values, listed["period"], listed["outcome"], strict=True)
+        ]
+        print(columns([(address, "period", "outcome"), *rows]))
+    if page is not None:
+        from jointplay import plots
+
+        figure = page.with_suffix(".png")
+        plots.save(plots.analysis.bifurcation(found), figure)
+        print(f"written: {figure}") if not arguments.json else None
+    return DONE
+
+
+def _values(text: str) -> tuple[str, list[float]]:
+    """Address and values of ADDRESS=A:B:N, the ends with units if need be."""
+    address, equals, rest = text.partition("=")
+    ends = rest.split(":")
+    if not equals or len(ends) != 3 or not address.strip():
+        raise InputError(f"--over {text}: must be ADDRESS=A:B:N, as in --over 'motor.speed=1:9:200'")
+    count = inputs.count("--over", ends[2], 100_000)
+    try:
+        first, last = (float(end) for end in ends[:2])
+    except ValueError:
+        raise InputError(f"--over {text}: the ends must be numbers in SI units, got {ends[0]!r}, {ends[1]!r}") from None
+    step = (last - first) / max(1, count - 1)
+    return address.strip(), [first + i * step for i in range(count)]
+
+
+def _only(arguments: argparse.Namespace, what: str, *options: str) -> None:
+    """Refuse options that mean nothing for what is analysed."""
+    for name in options:
+        if getattr(arguments, name) not in (None, [], False):
+            option = "--set" if name == "changes" else f"--{name}"
+            raise InputError(f"{option}: means nothing for {what}, which is there already; leave it out")
+
+
+def _typed(arguments: argparse.Namespace) -> str:
+    words = ["jointplay analyse", arguments.model]
+    for name in ("signal", "column", "period", "until"):
+        if getattr(arguments, name, None) is not None:
+            words.append(f'--{name} "{getattr(arguments, name)}"')
+    return " ".join(words)
+
+
+def summary(found: Verdict, page: Path | None) -> str:
+    """The verdict and its evidence in aligned lines."""
+    lines: list[tuple[str, ...]] = [("verdict", found.headline())]
+    if found.periods_covered is not None:
+        lines.append(("periods covered", f"{found.periods_covered:.4g}"))
+    lines.append(("what would settle it", found.settle))
+    rows = [(one.indicator, _number(one.value), _number(one.error, "+- "), one.says) for one in found.evidence]
+    text = columns(lines) + "\n\n" + columns([("indicator", "value", "error", "says"), *rows])
+    return text if page is None else f"{text}\n\nwritten: {page}"
+
+
+def _number(value: Any, before: str = "") -> str:
+    return "" if value is None or value != value else f"{before}{value:.4g}"

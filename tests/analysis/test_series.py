@@ -1,0 +1,129 @@
+"""Series: what is refused, spectra, embedding, surrogates, the 0-1 test."""
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay.analysis import Series, embedding, iaaft, read, rosenstein, spectrum, textbook, zero_one
+from jointplay.analysis.regular import one_phase, tolerance, two_phases
+from tests.analysis.signals import sampled
+
+TIME = np.linspace(0, 50, 1001)
+
+
+@pytest.mark.parametrize(
+    ("time", "values", "period", "text"),
+    [
+        (TIME[:100], np.sin(TIME[:100]), None, "100 samples are too few, at least 300.*record longer"),
+        (TIME, np.full(1001, 3.0), None, "constant.*choose another"),
+        (TIME, np.where(TIME[7] == TIME, np.nan, TIME), None, "sample 8 is not a number"),
+        (np.where(TIME > 20, TIME + 1, TIME), np.sin(TIME), None, "unevenly sampled.*resample"),
+        (TIME[::-1], np.sin(TIME), None, "time must grow"),
+        (TIME, np.sin(TIME), 0.05, "drive period of 0.05 s needs more than two samples"),
+        (TIME, np.sin(TIME[:-1]), None, "one length"),
+    ],
+)
+def test_what_is_refused(time, values, period, text):
+    with pytest.raises(ValueError, match=text):
+        Series(time, values, period=period)
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "text"),
+    [
+        ("", None, "is empty"),
+        ("a,b\n1,2\n", None, "must name a column 'time'"),
+        ("time,x\n0,1\n", "y", "no column 'y'; there are x"),
+        ("time,x\n0,1\n1,two\n", None, "row 3, column 'x': expected a number, got 'two'"),
+        ("time,x\n0,1\n1\n", None, "row 3, column 'x': expected a number, got nothing"),
+        ("time\n0\n", None, "there are none beside time"),
+    ],
+)
+def test_files_that_are_refused(tmp_path, content, column, text):
+    file = tmp_path / "series.csv"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=text):
+        read(file, column)
+
+
+def test_a_file_is_read(tmp_path):
+    file = tmp_path / "series.csv"
+    lines = [f"{t:.4f},{np.cos(t):.9f},{np.sin(t):.9f}" for t in TIME]
+    file.write_text("time, x, y\n" + "\n".join(lines), encoding="utf-8")
+    assert read(file).values == pytest.approx(np.cos(TIME), abs=1e-8)
+    assert read(file, "y").name == "y" and read(file, "y").interval == pytest.approx(0.05)
+
+
+def test_amplitude_and_density():
+    time = np.arange(4000) * 0.01
+    found = spectrum(Series(time, 2 * np.sin(2 * np.pi * time) + 0.5 * np.cos(6 * np.pi * time), period=1.0))
+    at = found.amplitude.sel(frequency=[1.0, 3.0], method="nearest")
+    assert at.values == pytest.approx([2.0, 0.5], rel=1e-9) and found.attrs["periods"] == 40
+    assert float(found.density.sum()) / 40 == pytest.approx(2.0 + 0.125, rel=1e-9)  # the mean square
+    assert found.attrs["off_comb"] < 1e-20
+    assert found.comb.values[found.density.values > 1e-6].all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.01])
+def test_power_beside_the_comb(share):
+    time = np.arange(6000) * 0.013  # no whole number of samples in a period
+    values = np.sin(2 * np.pi * time) + np.sqrt(share) * np.sin(2 * np.pi * time * 1.618)
+    found = spectrum(Series(time, values, period=1.0))
+    assert found.attrs["off_comb"] == pytest.approx(share / (1 + share), rel=0.05)
+
+
+def test_the_period_is_found_between_samples():
+    time = np.arange(3000) * 0.0317
+    values = np.sin(2 * np.pi * time / 1.2345) + 0.5 * np.sin(np.pi * time / 1.2345 + 1)
+    found = one_phase(Series(time, values))
+    assert found.periods[0] == pytest.approx(2.469, abs=1e-4)
+    assert found.residual < tolerance(Series(time, values))
+
+
+def test_the_drive_period_counts_in_multiples():
+    time = np.arange(3000) * 0.01
+    values = np.sin(2 * np.pi * time) + 0.2 * np.sin(2 * np.pi * time / 3)
+    assert one_phase(Series(time, values, period=1.0)).periods == pytest.approx((3.0,))
+
+
+def test_two_phases():
+    time = np.arange(4000) * 0.02
+    values = np.sin(2 * np.pi * time) * (1 + 0.4 * np.sin(2 * np.pi * time / 2**0.5 / 3))
+    found = two_phases(Series(time, values))
+    assert found.residual < 0.02
+    noise = np.random.default_rng(0).normal(size=4000)
+    assert two_phases(Series(time, noise)).residual > 0.8
+
+
+def test_lorenz_from_4000_samples():
+    series = sampled(textbook.lorenz(step=0.01), 0.05, 98.7, 0, "Lorenz")
+    chosen = embedding(series)
+    assert chosen.dimension == 3 and 2 <= chosen.delay <= 8
+    found = rosenstein(series, chosen)
+    assert found.slope == pytest.approx(0.9056, rel=0.1) and found.reach > 0.5
+    assert zero_one(series).K > 0.9
+
+
+def test_oversampling_is_thinned():
+    time = np.arange(20_000) * 0.001
+    found = zero_one(Series(time, np.sin(2 * np.pi * time) + np.sin(2 * np.pi * 2**0.5 * time)))
+    assert found.spacing > 0.1 and found.samples < 200
+
+
+def test_surrogates_keep_values_and_spectrum():
+    values = sampled(textbook.lorenz(step=0.01), 0.05, 50, 0, "Lorenz", 1500).values
+    made = iaaft(values, np.random.default_rng(5))
+    assert np.array_equal(np.sort(made), np.sort(values)) and not np.array_equal(made, values)
+    power = [np.abs(np.fft.rfft(x - x.mean())) for x in (made, values)]
+    assert np.corrcoef(*power)[0, 1] > 0.99
+
+
+def test_a_signal_of_a_result():
+    run = jp.simulate(jp.library.slider_crank(speed=10.0), until=3.0, every=0.005)
+    series = jp.analysis.from_run(run, "rod.angle_rate")
+    assert series.values == pytest.approx(run.angle_rate.sel(body="rod").values)
+    found = jp.verdict(run, signal="rod.angle_rate")
+    assert (found.verdict, found.multiple) == ("periodic", 1)
+    assert found.period == pytest.approx(0.2 * np.pi) and found.exponent is None
+    with pytest.raises(ValueError, match="no signal 'rod'"):
+        jp.analysis.from_run(run, "rod")
