@@ -54,7 +54,7 @@ def turning(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
     if control is None:
         return
     for name, coordinate in control.coordinates.items():
-        yield from rates(f"reference of {name!r}", coordinate.reference, turns=coordinate.kind == "angle")
+        yield from rates(f"reference of {name!r}", coordinate.reference, turns=coordinate.turns)
     for name, actuator in control.actuators.items():
         yield from rates(f"feedforward of {name!r}", actuator.feedforward)
     samples = {"controller": control.period} | {name: sensor.period for name, sensor in control.sensors.items()}
