@@ -227,6 +227,10 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         for one in found.values()
     )
     sign = best.sign if agreed or all(one.sign < 0 for one in found.values()) else 0
+    half = len(best.growth) // 2
+    early, late = float(best.growth[:half].mean()), float(best.growth[half:].mean())
+    fading = sign > 0 and late < 0.5 * early  # a separation that grows like time, as without damping, is no chaos
+    sign = 0 if fading else sign
     listed = []
     for name, one in found.items():
         said = {
@@ -242,6 +246,9 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         listed.append(
             Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else "")
         )
+    if fading:
+        said = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
+        listed.append(Evidence("exponent of the second half over that of the first", late / early, None, said))
     spread = float(np.ptp(values))
     agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value is an artefact"
     agree += ", its sign is not" if sign and not agreed else ""
@@ -302,7 +309,7 @@ def judged(
     sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Plan
 ) -> tuple[str, float | None, list[Evidence]]:
     """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
-    if sign > 0:
+    if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):
         return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
     if sign < 0:
         known = plan.period is not None and multiple is not None
@@ -332,5 +339,7 @@ def settled_by(kind: str, sign: int) -> str:
     if kind == INCONCLUSIVE:
         return f"the exponent is zero within its error, or the sweep does not agree: {longer}"
     if kind == PERIODIC and sign == 0:
-        return "settled: the motion repeats, and its exponent is zero along the motion itself"
+        return "settled: the motion repeats, and neighbouring motions neither meet nor part exponentially"
+    if kind == QUASI:
+        return "settled within the residual of two phases; a longer run would tell a very long period"
     return "settled: the sign of the exponent is the same over the sweep, by three error bars and more"
