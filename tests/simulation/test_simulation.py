@@ -163,6 +163,20 @@ def test_a_perturbed_state_is_on_the_joints():
         simulation.perturb({"crank": 1.0}, lane=0)
 
 
+def test_a_perturbed_contact_is_open_or_closed_as_its_gap_is():
+    """A closed contact whose gap was moved open would otherwise be landed on for ever."""
+    simulation = jp.Simulation(SOFT, jp.RungeKutta(1e-6, 1e-8), lanes=2, until=0.02)
+    while not simulation.observe(["J2.mode"])[0, 0]:
+        simulation.step(1)
+    place = simulation.names.index("rod.x")
+    simulation.perturb(np.where(np.arange(len(simulation.names)) == place, 2e-5, 0.0), lane=1)
+    simulation.perturb(np.where(np.arange(len(simulation.names)) == place, -6e-5, 0.0), lane=0)
+    seen = simulation.observe(["J2.mode", "J2.gap"])
+    assert ((seen[:, 0] > 0.5) == (seen[:, 1] <= 1e-13)).all()
+    simulation.advance(0.02)
+    assert all(str(one.kind) in ("done", "step too long") for one in simulation.status)
+
+
 def test_lanes_that_share_their_steps_have_the_same_times():
     starts = [{"start.crank": 1.0}, {"start.crank": 1.0 + 1e-6}]
     shared = jp.Simulation(SOFT, jp.RungeKutta(1e-6, 1e-8), starts, share=True, until=0.05)

@@ -209,6 +209,7 @@ class States(March):
         if motion.loop:  # a state on trial may be one that the controller's model cannot have
             error = where(error == error, error, HOPELESS)
         error = shared_max(error)
+        stop(~(h > 0.0), STEP_TOO_SMALL)  # a step of no length would be tried for ever
         factor = minimum(
             maximum(SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order), SHRINKING), GROWTH
         )

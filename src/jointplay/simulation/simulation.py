@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, suggestion
+from ..physics.compliance import LANDED, SLOWEST
 from ..physics.step import Stepper
 from ..system import STRUCTURAL, System
 from .course import FAR, Course
@@ -233,6 +234,20 @@ class Simulation(Course):
         self.run.state_words[self.places, lane] = np.ascontiguousarray(state, float).view(np.int64)
         if "steps.known" in self.run.places:
             self.run.state_words[self.run.places["steps.known"], lane] = 0
+            self.touch(lane)
+
+    def touch(self, lane: int) -> None:
+        """Let the compliant contacts of a lane be open or closed as its gaps are."""
+        names, n = self.text.state, len(self.names) // 2
+        if names is None or not names.approach:
+            return
+        state = self.state[lane]
+        here = self.system(lane).evaluate(state[:n], state[n:], float(self.times[lane]))
+        for gap, rate, mode, approach in zip(here.gaps, here.openings, names.modes, names.approach, strict=True):
+            shut = gap <= LANDED
+            if shut and not self.run[mode][lane]:
+                self.run.put(approach, lane, max(-float(rate), SLOWEST))
+            self.run.put(mode, lane, float(shut))
 
     def checked(self, lane: int) -> int:
         """The number of a lane, or an error."""
