@@ -18,7 +18,7 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "control library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
+    "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant Following "
     "constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",

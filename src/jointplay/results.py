@@ -16,6 +16,7 @@ import numpy as np
 
 from ._version import __version__
 from .model.files import dumps
+from .model.mechanism import owner
 from .model.parts import ModelError
 from .system import System
 
@@ -67,7 +68,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
         gather(name, "joint", joints, end, unit, text)
     rows = [row for row in system.rows if f"{row}.multiplier" in columns]
     gather("multiplier", "row", rows, ".multiplier", "N or N*m", "multiplier of the constraint row")
-    drives = [row for row in rows if row.partition(".")[0] in mechanism.drives]
+    drives = [row for row in rows if owner(row) in mechanism.drives]
     gather("effort", "drive", drives, ".multiplier", "N or N*m", "force or torque of the drive along its motion")
     for name, (unit, text) in _OVERALL.items():
         if name in columns:
@@ -75,7 +76,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
     coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s"}), "body": bodies}
     coordinates |= {"joint": joints} if joints else {}
     coordinates |= {"row": rows} if rows else {}
-    coordinates |= {"drive": [row.partition(".")[0] for row in drives]} if drives else {}
+    coordinates |= {"drive": [owner(row) for row in drives]} if drives else {}
     register()
     return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 _ROOMS = {
     ".parts": "ModelError Problem",
-    ".bodies": "Body Ground bar",
+    ".bodies": "Body Counterweight Ground bar",
     ".clearances": "Compliant Following Rigid",
     ".joints": "Revolute Prismatic Weld Slot Rod Gear",
     ".motions": "Constant ConstantSpeed Sine Polynomial Cycloidal Table Sum Function "
@@ -18,6 +18,7 @@ _ROOMS = {
     ".forces": "AngleDrive RateDrive PositionDrive XDrive YDrive Force Torque Motor Spring Torsion",
     ".fits": "Fit FitError parse_fit",
     ".mechanism": "Mechanism owner",
+    ".modules": "couple",
     ".checks": "implausible",
     ".files": "load loads save dumps schema FORMAT_VERSION",
     ".units": "Dimension UnitError parse_quantity parse_unit",

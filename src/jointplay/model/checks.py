@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .clearances import Compliant, Rigid
 from .fits import LARGEST, loosest
 from .joints import Gear, Openable, Revolute, play
-from .mechanism import Mechanism, owner
+from .mechanism import Mechanism
 
 _FAR = 2.0  # times the loosest fit
 
@@ -39,7 +39,7 @@ def _doubts(mechanism: Mechanism, joint: Openable) -> Iterator[str]:
         rough = joint.contact.friction.law.name
     if isinstance(joint, Revolute) and radius == 0 and rough:
         yield f"friction {rough} has no lever, as journal_radius is 0; give the journal's radius"
-    for body in map(owner, joint.between):
+    for body in map(mechanism.owner, joint.between):
         length = mechanism.bodies[body].length if body in mechanism.bodies else None
         if length is not None and c > 0.5 * length:
             yield f"clearance {_mm(c)} is more than half of the length of {body!r} ({_mm(length)})"

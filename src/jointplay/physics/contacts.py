@@ -9,7 +9,6 @@ from typing import Any
 from ..engine.values import sqrt
 from ..model.clearances import Rigid
 from ..model.joints import Gear, Prismatic, Revolute, Slot
-from ..model.mechanism import owner
 from ..numerics.functions import sincos
 from ..numerics.linalg import Pair
 from .kinematics import Pose
@@ -74,23 +73,24 @@ def journal(pose: Pose, name: str, joint: Revolute) -> Iterator[Contact]:
     """A journal in its bearing: the gap is the clearance less the distance of the centres."""
     bearing, pin = joint.between if joint.bearing == "first" else joint.between[::-1]
     clearance, radius = pose.numbers(f"{name}.clearance"), pose.numbers(f"{name}.journal_radius")
+    outer, inner = pose.mechanism.owner(bearing), pose.mechanism.owner(pin)
     d = pose.between((bearing, pin))
     distance = sqrt(d.dot(d) + TINY)
     away = d * (1 / distance)
     rim = pose.arm(bearing) + away * (radius + clearance)
     surface = pose.arm(pin) + away * radius
-    made = touching(name, name, clearance - distance, -away, (owner(bearing), rim), (owner(pin), surface))
+    made = touching(name, name, clearance - distance, -away, (outer, rim), (inner, surface))
     made.direction = -away if joint.bearing == "first" else away
     common = pose.arm(pin) + away * (radius + clearance - distance)  # the bearing's surface, seen from the pin's body
-    made.rubbing = velocity((-away).turned(), (owner(pin), common, 1), (owner(bearing), rim, -1))
-    made.place = d * pose.turns[owner(bearing)].conjugate()
+    made.rubbing = velocity((-away).turned(), (inner, common, 1), (outer, rim, -1))
+    made.place = d * pose.turns[outer].conjugate()
     yield made
 
 
 @gaps(Prismatic)
 def corners(pose: Pose, name: str, joint: Prismatic) -> Iterator[Contact]:
     """Four corners: of a bore on a bar, or of a block in a guide."""
-    first, second = (owner(reference) for reference in joint.between)
+    first, second = (pose.mechanism.owner(reference) for reference in joint.between)
     along = pose.axis(name)
     across = along.turned()
     s, c = sincos(pose.numbers(f"{name}.angle"))
@@ -113,7 +113,7 @@ def corners(pose: Pose, name: str, joint: Prismatic) -> Iterator[Contact]:
 @gaps(Slot)
 def walls(pose: Pose, name: str, joint: Slot) -> Iterator[Contact]:
     """A pin between the two walls of a slot."""
-    first, second = (owner(reference) for reference in joint.between)
+    first, second = (pose.mechanism.owner(reference) for reference in joint.between)
     across = pose.axis(name).turned()
     clearance, radius = pose.numbers(f"{name}.clearance"), pose.numbers(f"{name}.pin_radius")
     apart = pose.between(joint.between)
@@ -149,7 +149,7 @@ def reaction(pose: Pose, contact: Contact, normal: Any, tangential: Any) -> tupl
 
 def stops(pose: Pose, name: str, joint: Any) -> Iterator[Contact]:
     """The ends of a joint's range, without friction."""
-    first, second = (owner(reference) for reference in joint.between)
+    first, second = (pose.mechanism.owner(reference) for reference in joint.between)
     for side, up in (("upper", -1), ("lower", 1)):
         if getattr(joint, side) is None:
             continue

@@ -6,23 +6,36 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.forces import Force, Motor, Spring, Torque, Torsion
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, dot, is_zero
 from .constraints import moved
-from .kinematics import Numbers, Pose
+from .kinematics import Numbers, Pose, weighted
 
 
 def masses(numbers: Numbers, mechanism: Mechanism) -> list[Any]:
-    """The diagonal of the mass matrix: mass, mass, inertia of each body."""
-    return [numbers(f"{body}.{part}") for body in mechanism.bodies for part in ("mass", "mass", "inertia")]
+    """The diagonal of the mass matrix: mass, mass, inertia of each body, its counterweight included."""
+    found = []
+    for body in mechanism.bodies:
+        mass = total = numbers(f"{body}.mass")
+        inertia = numbers(f"{body}.inertia")
+        if mechanism.bodies[body].counterweight is not None:
+            inertia = inertia + numbers(f"{body}.counterweight.inertia")
+        if weighted(mechanism, body):
+            added = numbers(f"{body}.counterweight.mass")
+            apart = [numbers(f"{body}.counterweight.{c}") - numbers(f"{body}.centre.{c}") for c in "xy"]
+            total = mass + added
+            inertia = inertia + mass * added / total * dot(apart, apart)
+        found += [total, total, inertia]
+    return found
 
 
 def potential(pose: Pose) -> Any:
     """Potential energy (J) of gravity and of all springs; its slope is their generalised force."""
     energy: Any = 0
     weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
-    for body in pose.mechanism.bodies:
-        energy = energy - pose.numbers(f"{body}.mass") * weight.dot(pose.places[body])
+    heavy = masses(pose.numbers, pose.mechanism)[::3]
+    for body, mass in zip(pose.mechanism.bodies, heavy, strict=True):
+        energy = energy - mass * weight.dot(pose.places[body])
     for name, load in pose.mechanism.forces.items():
         if isinstance(load, Spring):
             d, free = pose.between(load.between), pose.numbers(f"{name}.free_length")
@@ -40,9 +53,10 @@ def applied(pose: Pose, q: dict[str, Any], v: dict[str, Any]) -> list[Any]:
     total: dict[str, Any] = dict.fromkeys(q, 0)
 
     def push(point: str, force: Pair) -> None:
-        if owner(point) != "ground":
+        body = pose.mechanism.owner(point)
+        if body != "ground":
             place = pose.point(point)
-            names = [f"{owner(point)}.{c}" for c in ("x", "y", "angle")]
+            names = [f"{body}.{c}" for c in ("x", "y", "angle")]
             along = derivative([place.x, place.y], [q[n] for n in names])
             for name, dx, dy in zip(names, *along, strict=True):
                 total[name] = total[name] + dx * force.x + dy * force.y

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
 from ..numerics.linalg import Pair
 
 Numbers = Callable[[str], Any]  # address -> engine value, or a structural 0
+
+
+def weighted(mechanism: Mechanism, body: str) -> bool:
+    """Whether a body has a counterweight with a mass."""
+    added = mechanism.bodies[body].counterweight
+    return added is not None and added.mass > 0
 
 
 class Pose:
@@ -42,27 +48,39 @@ class Pose:
             return Pair(self.numbers(f"{body}.length") if point == "end" else 0, 0)
         return Pair(self.numbers(f"{body}.{point}.x"), self.numbers(f"{body}.{point}.y"))
 
+    def mass_centre(self, body: str) -> Pair:
+        """The mass centre in the frame of its body, the counterweight included."""
+        own = self.in_frame(body, "centre")
+        if not weighted(self.mechanism, body):
+            return own
+        at = Pair(self.numbers(f"{body}.counterweight.x"), self.numbers(f"{body}.counterweight.y"))
+        added = self.numbers(f"{body}.counterweight.mass")
+        return own + (at - own) * (added / (self.numbers(f"{body}.mass") + added))
+
     def point(self, reference: str) -> Pair:
         """The place of `crank.end`, `ground.O`, or of a body's mass centre (`crank`)."""
-        body, _, name = reference.partition(".")
+        body, name = self.mechanism.split(reference)
         if body == "ground":
             return self.in_frame(body, name)
-        return self.places[body] if name in ("", "centre") else self.places[body] + self.arm(reference)
+        return self.places[body] if self._central(body, name) else self.places[body] + self.arm(reference)
+
+    def _central(self, body: str, point: str) -> bool:
+        return point == "" or (point == "centre" and not weighted(self.mechanism, body))
 
     def arm(self, reference: str) -> Pair:
         """From the mass centre of its body (or the origin of the ground) to a point."""
-        body, _, name = reference.partition(".")
+        body, name = self.mechanism.split(reference)
         if body == "ground":
             return self.in_frame(body, name)
-        if name in ("", "centre"):
+        if self._central(body, name):
             return Pair(0, 0)
-        return self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
+        return self.turns[body] * (self.in_frame(body, name) - self.mass_centre(body))
 
     def lever(self, joint: str) -> tuple[str, int, Pair]:
         """A moving body of a joint, the sign that makes what acts on it act on the second body, and the way from its
         mass centre to the joint's second point."""
         element = self.mechanism.joints[joint]
-        first, second = (owner(reference) for reference in element.between)
+        first, second = (self.mechanism.owner(reference) for reference in element.between)
         if element.kind == "gear":  # bodies, not points
             return (second, 1, Pair(0, 0)) if second != "ground" else (first, -1, Pair(0, 0))
         if second != "ground":
@@ -75,10 +93,11 @@ class Pose:
 
     def turn_between(self, pair: tuple[str, str]) -> Any:
         """The angle of the second body seen from the first."""
-        return self.angles[owner(pair[1])] - self.angles[owner(pair[0])]
+        first, second = (self.angles[self.mechanism.owner(reference)] for reference in pair)
+        return second - first
 
     def axis(self, joint: str) -> Pair:
         """The unit vector of a joint's axis, fixed to its first body."""
         given = Pair(self.numbers(f"{joint}.axis.x"), self.numbers(f"{joint}.axis.y"))
         unit = given * (1 / abs(given))
-        return self.turns[owner(self.mechanism.joints[joint].between[0])] * unit
+        return self.turns[self.mechanism.owner(self.mechanism.joints[joint].between[0])] * unit

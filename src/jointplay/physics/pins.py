@@ -11,7 +11,6 @@ from typing import Any
 
 from ..engine.values import sqrt
 from ..model.joints import Revolute
-from ..model.mechanism import owner
 from ..numerics.newton import solve
 from .dynamics import Equations, Rows, Spread
 
@@ -30,7 +29,8 @@ class Pins:
     def turning(self, joint: Revolute, v: list[Any]) -> Any:
         """The angular rate of the second body seen from the first."""
         rates = dict(zip(self.equations.coordinates, v, strict=True))
-        first, second = (rates.get(f"{owner(end)}.angle", 0) for end in joint.between)
+        bodies = (self.equations.mechanism.owner(end) for end in joint.between)
+        first, second = (rates.get(f"{body}.angle", 0) for body in bodies)
         return second - first
 
     def added(
@@ -43,7 +43,7 @@ class Pins:
         names, numbers = self.equations.coordinates, self.equations.numbers
         changes, called, grips, places = [], [], [], []
         for name, joint in self.rough.items():
-            first, second = (f"{owner(end)}.angle" for end in joint.between)
+            first, second = (f"{self.equations.mechanism.owner(end)}.angle" for end in joint.between)
             unit = [1 if n == second else -1 if n == first else 0 for n in names]
             change, impulses = spread.response(unit)
             changes.append(change)

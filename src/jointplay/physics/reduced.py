@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engine.derivatives import derivative
 from ..model.control import Along, Control
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold, solve
@@ -36,7 +36,7 @@ def along(pose: Pose, axis: Along) -> Any:
     if joint is not None and side is not None:  # one side of a joint
         reference = joint.between[0 if side == "first" else 1]
         if axis.kind == "angle":
-            return pose.angles[owner(reference)]
+            return pose.angles[pose.mechanism.owner(reference)]
         if axis.kind == "position":
             return pose.axis(axis.of).dot(pose.point(reference))
         return getattr(pose.point(reference), axis.kind)

@@ -10,7 +10,7 @@ import numpy as np
 from ..model.clearances import Following
 from ..model.files import loads
 from ..model.joints import Gear, Openable, Prismatic, Revolute, Slot, play
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ class Places:
 
     def arm(self, reference: str) -> complex:
         """A named point in its body's axes, from the mass centre (m); of the ground from the origin."""
-        body, _, point = reference.partition(".")
+        body, point = self.mechanism.split(reference)
         if body == "ground":
             return complex(*self.mechanism.ground.all_points()[point])
         return complex(*self.mechanism.bodies[body].arm(point or "centre"))
 
     def point(self, reference: str) -> np.ndarray:
         """The place of a point such as `crank.end` over time (m)."""
-        body = owner(reference)
+        body = self.mechanism.owner(reference)
         return self.centres[body] + self.turns[body] * self.arm(reference)
 
     def loose(self) -> dict[str, Play]:
@@ -86,13 +86,13 @@ class Places:
         made.permanent = isinstance(joint.contact, Following)
         if "force_x" in self.run:
             here = self.run.sel(joint=name)
-            sign = 1 if made.inner == owner(joint.between[1]) else -1
+            sign = 1 if made.inner == self.mechanism.owner(joint.between[1]) else -1
             made.load = sign * (here.force_x.values + 1j * here.force_y.values)
         return made
 
     def _revolute(self, name: str, joint: Revolute) -> Play:
         bearing, pin = joint.between if joint.bearing == "first" else joint.between[::-1]
-        outer, inner = owner(bearing), owner(pin)
+        outer, inner = self.mechanism.owner(bearing), self.mechanism.owner(pin)
         turn = self.turns[outer]
         offset = (self.point(pin) - self.point(bearing)) * turn.conj()
         gaps = {name: joint.clearance - np.abs(offset)}
@@ -100,7 +100,7 @@ class Places:
         return Play(name, "revolute", joint.clearance, joint.journal_radius, outer, inner, offset, turn, tilt, gaps)
 
     def _prismatic(self, name: str, joint: Prismatic) -> Play:
-        first, second = (owner(reference) for reference in joint.between)
+        first, second = (self.mechanism.owner(reference) for reference in joint.between)
         local = complex(*joint.axis) / abs(complex(*joint.axis))
         along, own = self.turns[first] * local, self.turns[second] * local * np.exp(-1j * joint.angle)
         apart = (self.point(joint.between[1]) - self.point(joint.between[0])) * along.conj()
@@ -120,7 +120,7 @@ class Places:
         return made
 
     def _slot(self, name: str, joint: Slot) -> Play:
-        first, second = (owner(reference) for reference in joint.between)
+        first, second = (self.mechanism.owner(reference) for reference in joint.between)
         along = self.turns[first] * (complex(*joint.axis) / abs(complex(*joint.axis)))
         offset = (self.point(joint.between[1]) - self.point(joint.between[0])) * along.conj()
         gaps = {f"{name}.{side}": joint.clearance - offset.imag * up for side, up in (("upper", 1), ("lower", -1))}

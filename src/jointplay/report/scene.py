@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.forces import Spring
 from ..model.joints import Gear, Prismatic, Slot
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..plots.contacts import touching
 from ..plots.places import Places, Play
 from .blob import Blob
@@ -49,7 +49,9 @@ def joints(places: Places, names: list[str]) -> list[Json]:
         item["ends"] = [_end(places, reference, names) for reference in (first, second)]
         if isinstance(joint, Prismatic | Slot):
             local = complex(*joint.axis) / abs(complex(*joint.axis))
-            way = (places.point(second) - places.point(first)) * (places.turns[owner(first)] * local).conj()
+            way = (places.point(second) - places.point(first)) * (
+                places.turns[places.mechanism.owner(first)] * local
+            ).conj()
             item |= {"axis": [local.real, local.imag], "range": [float(way.real.min()), float(way.real.max())]}
             item["length"] = getattr(joint, "length", None) or 0.0
             item["angle"] = getattr(joint, "angle", 0.0)
@@ -64,7 +66,7 @@ def springs(places: Places, names: list[str]) -> list[Json]:
 
 
 def _end(places: Places, reference: str, names: list[str]) -> Json:
-    body, arm = owner(reference), places.arm(reference)
+    body, arm = places.mechanism.owner(reference), places.arm(reference)
     return {"body": -1 if body == "ground" else names.index(body), "at": [arm.real, arm.imag]}
 
 

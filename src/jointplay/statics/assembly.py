@@ -109,15 +109,16 @@ def guess(
     down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
 
     def arm(reference: str) -> np.ndarray:
-        body, _, point = reference.partition(".")
+        body, point = mechanism.split(reference)
         x, y = mechanism.bodies[body].arm(point or "centre")
         c, s = np.cos(turned[body]), np.sin(turned[body])
         return np.array([c * x - s * y, s * x + c * y])
 
     def place(reference: str) -> np.ndarray | None:
-        if owner(reference) == "ground":
-            return np.array(mechanism.ground.points[reference.partition(".")[2]])
-        return places[owner(reference)] + arm(reference) if owner(reference) in places else None
+        body, point = mechanism.split(reference)
+        if body == "ground":
+            return np.array(mechanism.ground.points[point])
+        return places[body] + arm(reference) if body in places else None
 
     following = mechanism.loose(Following)
 
@@ -131,9 +132,9 @@ def guess(
                 play = clearance * np.array([np.cos(lean), np.sin(lean)])
                 pairs = (joint.between, joint.between[::-1]) if joint.kind != "gear" else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):
-                    at = place(known)
-                    if at is not None and owner(other) not in ("ground", *places):
-                        places[owner(other)] = at + sign * play - arm(other)
+                    at, body = place(known), mechanism.owner(other)
+                    if at is not None and body not in ("ground", *places):
+                        places[body] = at + sign * play - arm(other)
                         found = True
 
     follow()
@@ -264,7 +265,7 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
             wanted.append((system.rows[i], here.B[i], float(here.B[i] @ at)))
     for key, x in mechanism.start.items():
         if not key.endswith("rate"):
-            name = key if "." in key else f"{key}.angle"
+            name = f"{key}.angle" if key in mechanism.bodies else key
             wanted.append((key, units[system.coordinates.index(name)], x))
     lines = np.vstack([here.B[~rates], *(line for _, line, _ in wanted)]) * sizes(system)
     count = int((~rates).sum())
@@ -340,7 +341,8 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
     for key, rate in given.items():
         if not key.endswith("rate"):
             continue
-        coordinate = key.removesuffix(".rate") if key.count(".") == 2 else key.replace(".rate", ".angle")
+        name = key.removesuffix(".rate")
+        coordinate = f"{name}.angle" if name in system.mechanism.bodies else name
         row = (np.eye(len(q))[system.coordinates.index(coordinate)] * scale)[None]
         if len(independent(np.vstack([rows[independent(rows)], row]))) == len(independent(rows)):
             follows = float((row @ v).item())

@@ -12,7 +12,7 @@ import numpy as np
 from ..model.checks import implausible
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.joints import Openable, Prismatic, Revolute, Slot, play
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism, started
 from ..model.parts import ModelError
 from ..physics.dynamics import Equations
 from ..system import System, as_system
@@ -177,7 +177,7 @@ def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
 
 def _inertias(mechanism: Mechanism) -> Iterator[str]:
     sliding = [joint for joint in mechanism.joints.values() if isinstance(joint, Prismatic) and joint.length]
-    bores = {owner(joint.between[1]): joint.length or 0.0 for joint in sliding}
+    bores = {mechanism.owner(joint.between[1]): joint.length or 0.0 for joint in sliding}
     for name, body in mechanism.bodies.items():
         points = np.array([*body.all_points().values()])
         reach = max(math.dist(a, b) for a in points for b in points)
@@ -212,8 +212,8 @@ def _axes(mechanism: Mechanism) -> Iterator[str]:
         tilt = math.degrees(min(abs(math.atan2(a, b)) for a, b in ((x, abs(y)), (y, abs(x)))))
         if 0 < tilt < 1:
             yield f"{name}.axis = [{x:g}, {y:g}] is {tilt:.2g} degrees off a coordinate axis: meant so?"
-        first = owner(joint.between[0])
-        if isinstance(joint, Prismatic) and first != "ground" and owner(joint.between[1]) == "ground":
+        first = mechanism.owner(joint.between[0])
+        if isinstance(joint, Prismatic) and first != "ground" and mechanism.owner(joint.between[1]) == "ground":
             yield (
                 f"{name}: the axis turns with its first body {first!r}, though the second is the ground; "
                 f"write the ground first if the guide stands still"
@@ -224,9 +224,9 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
     mechanism = system.mechanism
     driven: dict[tuple[str, str], str] = {(drive.of, drive.kind): name for name, drive in mechanism.drives.items()}
     for key, given in mechanism.start.items():
-        body, _, rest = key.partition(".")
+        body, rest = started(key)
         if key.endswith("rate"):
-            kinds = {"rate": ("angle", "rate"), "x.rate": ("x",), "y.rate": ("y",)}[rest]
+            kinds = {".rate": ("angle", "rate"), ".x.rate": ("x",), ".y.rate": ("y",)}[rest]
             for kind in kinds:
                 if (body, kind) in driven:
                     yield f"start {key} is given, but drive {driven[body, kind]!r} prescribes it; leave it out"
@@ -249,7 +249,7 @@ def matrix_text(system: System, q: Any, t: float = 0.0) -> str:
     """
     B = system.evaluate(q, t=t).B
     cells = [["." if x == 0 else "0" if abs(x) < 1e-12 else f"{x:.4g}" for x in row] for row in B]
-    parts = [c.partition(".")[2] for c in system.coordinates]
+    parts = [c.rpartition(".")[2] for c in system.coordinates]
     widths = [max(len(cell) for cell in column) for column in zip(parts, *cells, strict=True)]
     for i, body in enumerate(system.mechanism.bodies):  # the body's name stands above its three columns
         lacking = len(body) - sum(widths[3 * i : 3 * i + 3]) - 4

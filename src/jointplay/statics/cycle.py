@@ -153,8 +153,8 @@ def undriven(system: System, q: np.ndarray) -> list[str]:
 
 def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
     """The sentence for degrees of freedom without a drive, with drives that would do."""
-    parts = [c.partition(".") for c in undriven(system, q)]
-    named = ", ".join(f"the {part or 'angle'} of {body}" for body, _, part in parts)
+    parts = [system.mechanism.split(c) for c in undriven(system, q)]
+    named = ", ".join(f"the {part or 'angle'} of {body}" for body, part in parts)
     many = "degrees of freedom are" if degrees > 1 else "degree of freedom is"
     return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
 

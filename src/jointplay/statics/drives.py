@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..model.joints import Prismatic
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..model.motions import Constant, ConstantSpeed, Sine
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
@@ -105,9 +105,9 @@ def off_the_bar(mechanism: Mechanism, found: Followed) -> Iterator[str]:
     """Bores that do not stay on their bars, one line for each."""
     bodies = list(mechanism.bodies)
     for name, joint in mechanism.joints.items():
-        if not isinstance(joint, Prismatic) or joint.bearing != "second" or owner(joint.between[0]) not in bodies:
+        ends = [mechanism.split(end) for end in joint.between]
+        if not isinstance(joint, Prismatic) or joint.bearing != "second" or ends[0][0] not in bodies:
             continue
-        ends = [(owner(end), end.partition(".")[2]) for end in joint.between]
         bar = mechanism.bodies[ends[0][0]]
         if bar.length is None or joint.axis[1] or not found.states:
             continue

@@ -87,7 +87,7 @@ class _Search:
     def _reach(self) -> float:
         """How far apart rests may lie (m): the size of the mechanism, of its springs, or of what they give way."""
         mechanism, size = self.system.mechanism, float(self.scale[0])
-        weight = math.hypot(*mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values())
+        weight = math.hypot(*mechanism.gravity) * sum(body.whole()[0] for body in mechanism.bodies.values())
         springs = [load for load in mechanism.forces.values() if isinstance(load, Spring) and load.stiffness > 0]
         give = max((max(load.free_length, weight / load.stiffness) for load in springs), default=0.0)
         return max(size, min(give, 1e3 * size))
@@ -130,7 +130,7 @@ class _Search:
     def loads(self, q: np.ndarray) -> float:
         """The size of the single loads, which may cancel where they act together (their work along coordinates)."""
         mechanism, pose, t, length = self.system.mechanism, self.pose(q), self.t, float(self.scale[0])
-        found = [math.hypot(*mechanism.gravity) * body.mass * length for body in mechanism.bodies.values()]
+        found = [math.hypot(*mechanism.gravity) * body.whole()[0] * length for body in mechanism.bodies.values()]
         for load in mechanism.forces.values():
             if isinstance(load, Force):
                 found.append(math.hypot(load.x(t), load.y(t)) * length)
