@@ -1,9 +1,9 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-describe    Mechanism, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
+describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
-look        System (the equations), check, kinematics, inverse_dynamics, equilibria
+look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
 run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
@@ -21,7 +21,7 @@ _ROOMS = {
     "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant Following "
     "constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
-    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
+    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",
     "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
 }

@@ -39,7 +39,7 @@ def _start(raw: Any) -> Frozen:
         refuse(f"must be a mapping such as crank: 30 deg, got {shorten(raw)}")
     read, problems = {}, []
     for key, given in (raw or {}).items():
-        body, tail = started(str(key))
+        _, tail = started(str(key))
         try:
             read[key] = Quantity(_START[tail]).read(given)
             if not tail and abs(read[key]) > _TURNED:
@@ -133,10 +133,10 @@ class Mechanism(Part):
                         yield (section, name), f"{prefix!r} is an element, so it cannot be a module too; rename one"
                 if outer and name.rpartition(".")[2] in ("x", "y", "angle", "rate"):
                     yield (section, name), f"the name {name.rpartition('.')[2]!r} is reserved in a module"
-                if outer and isinstance(element, Openable) and play(element) > 0:
-                    if not isinstance(element.contact, Rigid):
-                        text = f"in a module, {element.contact.kind} contact does not work yet; use rigid contact"
-                        yield (section, name), text
+                loose = outer and isinstance(element, Openable) and play(element) > 0
+                if loose and not isinstance(element.contact, Rigid):
+                    text = f"in a module, {element.contact.kind} contact does not work yet; use rigid contact"
+                    yield (section, name), text
 
     def _references(self) -> Iterator[tuple[Path, str]]:
         points = {f"ground.{p}" for p in self.ground.all_points()}

@@ -178,8 +178,11 @@ def rr_arm(
     )
 
 
-def point_mass(mass: float = 1.0, inertia: float = 0.0) -> Mechanism:
-    """One body, `weight`, with the mass (kg) at its centre: a payload or a balancing mass to be welded to another."""
+def point_mass(mass: float = 1.0, inertia: float = 1e-6) -> Mechanism:
+    """One body, `weight` (kg, kg m^2), to be welded to another: a payload or a balancing mass.
+
+    Its inertia is small but not 0, so that its angle has an equation of motion.
+    """
     return Mechanism(name="point mass", bodies={"weight": Body(mass=mass, inertia=inertia)})
 
 
