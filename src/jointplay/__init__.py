@@ -1,6 +1,6 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
+describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
@@ -19,8 +19,8 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant Following "
-    "constant_speed sine polynomial cycloidal table total",
+    "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant "
+    "Following constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",

@@ -27,8 +27,8 @@ def adaptive(
     *,
     independent: Sequence[Any] | None = None,
 ) -> xarray.Dataset:
-    """The design that balances a mechanism for each value (SI) of a payload, an address such as "arm2.counterweight.mass"
-    or "payload.weight.mass": `design` (payload, address), `residual`, `feasible`, and where the numbers are linear in
+    """The design that balances a mechanism for each value (SI) of a payload, an address such as "payload.weight.mass":
+    `design` (payload, address), `residual`, `feasible`, and where the numbers are linear in
     the payload, `offset` and `slope` of each: number = offset + slope * payload.
 
     >>> from jointplay.model import couple, library

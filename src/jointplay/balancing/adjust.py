@@ -14,7 +14,17 @@ from ..model.forces import Spring, Torsion
 from ..model.joints import Gear, Revolute
 from ..model.mechanism import Mechanism
 from ..model.parts import suggestion
-from ..model.units import INERTIA, LENGTH, MASS, NUMBER, STIFFNESS, TORSIONAL_STIFFNESS, Dimension, UnitError, parse_quantity
+from ..model.units import (
+    INERTIA,
+    LENGTH,
+    MASS,
+    NUMBER,
+    STIFFNESS,
+    TORSIONAL_STIFFNESS,
+    Dimension,
+    UnitError,
+    parse_quantity,
+)
 from .demands import labels, springs
 
 OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
@@ -132,7 +142,11 @@ def _meant(mechanism: Mechanism, name: str, options: dict[str, tuple[float, floa
         return Adjustable(name, "spring", options)
     if _address(mechanism, name):
         return Adjustable(name, "number", options)
-    whole = {f"{element}.{key}" for key in ("mass", "inertia", "centre.x", "centre.y")} if element in mechanism.bodies else set()
+    whole = (
+        {f"{element}.{key}" for key in ("mass", "inertia", "centre.x", "centre.y")}
+        if element in mechanism.bodies
+        else set()
+    )
     known = [*mechanism.bodies, *springs(mechanism), *sorted(whole)]
     raise ValueError(f"adjust {name!r}: no body, spring or number of a body{suggestion(name, known)}")
 
@@ -152,7 +166,9 @@ def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
             if mechanism.owner(end) == "ground" and one.element in map(mechanism.owner, joint.between)
         ]
         if not pivots:
-            raise ValueError(f"adjust {one.element}.geared: {one.element} turns on no pivot of the ground; choose one that does")
+            raise ValueError(
+                f"adjust {one.element}.geared: {one.element} turns on no pivot of the ground; choose one that does"
+            )
         ratio = one.options.get("ratio", (-1.0, -1.0))
         if ratio[0] != ratio[1] or ratio[0] == 0:
             raise ValueError(f"adjust {one.element}.geared: ratio must be one number, as in ratio=-1")
@@ -212,7 +228,11 @@ class Space:
             return
         far = fixed[1] if fixed is not None and math.isfinite(fixed[1]) else FAR * reach
         for axis in "xy":
-            self._add(f"{at}.{axis}", *_finite(options.get(axis, (-far, far)), -far, far), held(f"{at}.{axis}") or (-0.5 * reach if axis == "x" else 0.0))
+            self._add(
+                f"{at}.{axis}",
+                *_finite(options.get(axis, (-far, far)), -far, far),
+                held(f"{at}.{axis}") or (-0.5 * reach if axis == "x" else 0.0),
+            )
 
     def _geared(self, one: Adjustable) -> None:
         low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, self._spin())

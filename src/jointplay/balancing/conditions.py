@@ -94,7 +94,7 @@ def conditions(
     names = _Names(base, [rows, *(r for _, r in others)], [base, *(m for m, _ in others)])
     made = []
     for i, row in enumerate(rows):
-        order = sorted(np.flatnonzero(row[:-1]), key=lambda j: (j != pivots[i], j))
+        order = sorted(np.flatnonzero(row[:-1]).tolist(), key=lambda j: (j != pivots[i], j))
         terms = tuple(Term(found.labels[j], float(row[j]), names.of(i, j)) for j in order)
         constant = float(row[-1])
         made.append(Condition(terms, constant, _text(base, terms, constant, weighted)))
@@ -108,8 +108,7 @@ def _changed(
     made = []
     for size, phase in CHANGED:
         changes = {
-            address: x * (1 + size * np.sin(phase + 1.7 * i))
-            for i, (address, x) in enumerate(_geometry(base).items())
+            address: x * (1 + size * np.sin(phase + 1.7 * i)) for i, (address, x) in enumerate(_geometry(base).items())
         }
         try:
             other = base.with_(changes)
@@ -127,8 +126,10 @@ def _geometry(mechanism: Mechanism) -> dict[str, float]:
     found = {}
     for address, x in mechanism.addresses().items():
         name, rest = mechanism.split(address)
-        point = name in ("ground", "gravity") or (name in mechanism.bodies and rest.rpartition(".")[0] in mechanism.bodies[name].points)
-        if x and (point or rest in ("length", "ratio") and "control" not in name):
+        point = name in ("ground", "gravity") or (
+            name in mechanism.bodies and rest.rpartition(".")[0] in mechanism.bodies[name].points
+        )
+        if x and (point or (rest in ("length", "ratio") and "control" not in name)):
             found[address] = x
     return found
 

@@ -38,7 +38,9 @@ class Demands:
     def residual(self, parameters: np.ndarray) -> float:
         """The largest row, relative to the sum of the sizes of its terms."""
         sizes = np.abs(self.rows) @ np.abs(parameters) + np.abs(self.constant)
-        return float(np.abs(self.rows @ parameters + self.constant).max(initial=0.0) / max(sizes.max(initial=0.0), 1e-300))
+        return float(
+            np.abs(self.rows @ parameters + self.constant).max(initial=0.0) / max(sizes.max(initial=0.0), 1e-300)
+        )
 
 
 def springs(mechanism: Mechanism) -> list[str]:

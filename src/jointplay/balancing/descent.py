@@ -17,7 +17,7 @@ from .solver import STARTS, starts
 if TYPE_CHECKING:
     import xarray
 
-POWERS = (2, 8, 32, 128)  # of the norms by which a peak is approached
+POWERS = (8, 32, 128)  # of the norms by which a peak is approached
 
 
 @dataclass
@@ -65,25 +65,43 @@ def descend(space: Space, moved: Motion, quantity: str, how: str, seed: int = 0)
     rows = moved.rows[quantity]
     width = 2 if quantity in ("force", "bearing") else rows.shape[1]
     groups = rows.reshape(len(rows), -1, width, rows.shape[-1]).reshape(-1, width, rows.shape[-1])
-    for power in POWERS[1:]:
-
-        def norm(s: np.ndarray, power: int = power) -> tuple[float, np.ndarray]:
-            theta = np.append(space.parameters(s), 1.0)
-            signal = groups @ theta
-            size = np.sqrt((signal**2).sum(axis=1)) + 1e-300
-            most = size.max()
-            mean = ((size / most) ** power).mean()
-            weight = (size / most) ** (power - 1) / (len(size) * mean)
-            slope = ((weight / size)[:, None] * signal).reshape(-1) @ groups.reshape(-1, groups.shape[-1])
-            value = float(most * mean ** (1 / power))
-            return value, np.asarray(value / most * slope[:-1] @ jacobian(space, s))
-
-        best = _minimise(space, lambda s, norm=norm: norm(s)[0], lambda s, norm=norm: norm(s)[1], [best])
+    for power in POWERS:
+        norm = _Norm(space, groups, power)
+        best = _minimise(space, norm, norm.slope, [best])
     return best
 
 
+@dataclass
+class _Norm:
+    """The norm of a signal over a motion by a power of its sizes; a high one is near to the peak."""
+
+    space: Space
+    groups: np.ndarray  # (samples, components of one vector, parameters + 1)
+    power: int
+
+    def __call__(self, s: np.ndarray) -> float:
+        return self._both(s)[0]
+
+    def slope(self, s: np.ndarray) -> np.ndarray:
+        """By the variables."""
+        return np.asarray(self._both(s)[1] @ jacobian(self.space, s))
+
+    def _both(self, s: np.ndarray) -> tuple[float, np.ndarray]:
+        signal = self.groups @ np.append(self.space.parameters(s), 1.0)
+        size = np.sqrt((signal**2).sum(axis=1)) + 1e-300
+        most = size.max()
+        mean = ((size / most) ** self.power).mean()
+        weight = (size / most) ** (self.power - 1) / (len(size) * mean)
+        value = float(most * mean ** (1 / self.power))
+        rows = ((weight / size)[:, None] * signal).reshape(-1) @ self.groups.reshape(-1, self.groups.shape[-1])
+        return value, value / most * rows[:-1]
+
+
 def _minimise(
-    space: Space, f: Callable[[np.ndarray], float], slope: Callable[[np.ndarray], np.ndarray], begins: Iterable[np.ndarray]
+    space: Space,
+    f: Callable[[np.ndarray], float],
+    slope: Callable[[np.ndarray], np.ndarray],
+    begins: Iterable[np.ndarray],
 ) -> np.ndarray:
     from scipy.optimize import minimize  # type: ignore[import-untyped]
 
@@ -138,19 +156,19 @@ def trade_off(
 def front(space: Space, first: Square, second: Square, points: int) -> list[np.ndarray]:
     """Points of the space along the front between two mean squares, none dominated by another."""
     ends = [_minimise(space, f, f.slope, starts(space, None, None, 0)) for f in (first, second)]
-    # an end is the best of the other among those as good: a hair more of the first for less of the second
+    # where the least of one leaves a choice, an end is the best of the other
+    [ends[0]] = _along(space, first, second, np.array([first(ends[0]) * (1 + 1e-6) + 1e-12]), ends[:1])
+    [ends[1]] = _along(space, second, first, np.array([second(ends[1]) * (1 + 1e-6) + 1e-12]), ends[1:])
     limits = np.linspace(np.sqrt(max(first(ends[0]), 0.0)), np.sqrt(max(first(ends[1]), 0.0)), points) ** 2
     made: list[np.ndarray] = []
-    ahead = _along(space, first, second, limits, [ends[0]])
-    back = _along(space, first, second, limits[::-1], [ends[1]])[::-1]
+    ahead = _along(space, first, second, limits, ends[:1])
+    back = _along(space, first, second, limits[::-1], ends[1:])[::-1]
     for limit, one, two in zip(limits, ahead, back, strict=True):
-        tries = [s for s in (one, two, *ends) if first(s) <= limit * (1 + 1e-7) + 1e-14]
+        tries = [s for s in (one, two, *ends) if first(s) <= limit * (1 + 1e-6) + 1e-11]
         made.append(min(tries, key=second) if tries else one)
-    kept = []
-    for s in made:
-        a, b = first(s), second(s)
-        beaten = any(first(o) <= a and second(o) <= b and (first(o) < a or second(o) < b) for o in made)
-        if not beaten:
+    kept: list[np.ndarray] = []
+    for s in sorted(made, key=first):
+        if not kept or second(s) < second(kept[-1]) * (1 - 1e-6):
             kept.append(s)
     return kept
 

@@ -32,8 +32,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All tests by their names ("static", "fully static", ...), over how many positions, and how many singular ones were
-    left out."""
+    """All tests by their names ("static", "fully static", ...), over how many positions; singular ones are left out."""
 
     tests: dict[str, Test]
     positions: int

@@ -20,7 +20,7 @@ from .demands import parameters, pulls
 from .frames import Frames
 from .shaking import refuse_passages
 
-SAMPLES = 360
+SAMPLES = 720
 QUANTITIES = ("force", "moment", "torque", "bearing")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
 
@@ -73,9 +73,7 @@ class Motion:
         }
 
 
-def motion(
-    mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES
-) -> Motion:
+def motion(mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES) -> Motion:
     """The signals of a fully driven mechanism at times (s), by default over the period of its drives.
 
     Play in joints is closed: what is balanced is the ideal mechanism.
@@ -148,7 +146,9 @@ def moving(mechanism: Mechanism, text: str | None = None) -> Mechanism | None:
             if name.strip() not in known:
                 from ..model.parts import suggestion
 
-                raise ValueError(f"motion {text!r}: no body or revolute joint {name.strip()!r}{suggestion(name.strip(), known)}")
+                raise ValueError(
+                    f"motion {text!r}: no body or revolute joint {name.strip()!r}{suggestion(name.strip(), known)}"
+                )
             try:
                 speed = parse_quantity(value, RATE)
             except UnitError as error:
@@ -177,5 +177,3 @@ def _turning(mechanism: Mechanism, of: str, speed: float) -> dict[str, Any]:
         first, second = (0.0 if end == "ground" else float(at[f"{end}.angle"]) for end in ends)
         begin = second - first
     return {"kind": "angle", "of": of, "motion": {"kind": "constant_speed", "speed": speed, "start": float(begin)}}
-
-

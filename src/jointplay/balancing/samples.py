@@ -62,7 +62,6 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
 
 def _without(chosen: Coordinates) -> System:
 
-
     kept = chosen.system.kept
     if "undriven" not in kept:
         kept["undriven"] = System(chosen.system.mechanism.replace(drives={}))

@@ -118,7 +118,9 @@ def _held(system: System, state: State, lam: np.ndarray, pole: complex) -> tuple
 def _of_run(run: xarray.Dataset, pole: complex) -> xarray.Dataset:
     mechanism = loads(run.attrs["model"])
     names = ("x", "y", "angle")
-    q, v = (np.stack([run[n + end].values for n in names], axis=-1).reshape(run.sizes["time"], -1) for end in ("", "_rate"))
+    q, v = (
+        np.stack([run[n + end].values for n in names], axis=-1).reshape(run.sizes["time"], -1) for end in ("", "_rate")
+    )
     time, theta = run["time"].values, inertias(mechanism)
     if "x_acceleration" in run:
         a = np.stack([run[f"{n}_acceleration"].values for n in names], axis=-1).reshape(len(time), -1)

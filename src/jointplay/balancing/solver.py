@@ -1,5 +1,4 @@
-"""Designs that balance a mechanism: bounded least squares for the exact objectives, bounded descent for the least rms or
-peak of a quantity over a motion."""
+"""Designs that balance a mechanism: bounded least squares for the exact objectives, bounded descent for the others."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Balance:
     numbers, the mechanism with it, its residual, whether the objective is met by what can be built, and why not.
 
     before, after: peak and rms of the shaking force (N), peak of the shaking moment (N m) and rms of the torques over
-    the motion; None if there is no motion.  Of an objective such as force-rms the residual is its value over that before.
+    the motion; None if there is no motion.  Of an objective such as force-rms the residual is after over before.
     """
 
     objective: str
@@ -158,7 +157,9 @@ def _influence(space: Space, found: Demands, goal: str, rank: int) -> None:
         raise ValueError(f"objective {goal}: there is nothing to balance in {space.mechanism.name!r}: it is always so")
     if not columns or whole[:, columns].max() < 1e-9 * whole.max():
         names = ", ".join(one.element for one in space.adjusted)
-        raise ValueError(f"objective {goal}: nothing that may be adjusted ({names}) has an influence on it; adjust others")
+        raise ValueError(
+            f"objective {goal}: nothing that may be adjusted ({names}) has an influence on it; adjust others"
+        )
 
 
 def _found(
@@ -231,7 +232,7 @@ def _sizes(space: Space) -> np.ndarray:
 
 
 def starts(space: Space, K: np.ndarray | None, found: Demands | None, seed: int) -> Iterable[np.ndarray]:
-    """Where to begin: with the counterweights of the linear problem (or none), then as the mechanism is, then anywhere."""
+    """Where to begin: with the counterweights of the linear problem (or none), as the mechanism is, then anywhere."""
     if K is not None and found is not None:
         columns = sorted(space.index[label] for label in space.moved())
         rest = np.append(space.base / found.sizes, 1.0)
@@ -298,7 +299,9 @@ def _least(base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable]
     columns = [space.index[label] for label in space.moved()]
     if not columns or np.abs(rows[:, columns]).max() < 1e-12 * max(np.abs(rows).max(), 1e-300):
         names = ", ".join(one.element for one in asked)
-        raise ValueError(f"objective {goal}: nothing that may be adjusted ({names}) has an influence on it; adjust others")
+        raise ValueError(
+            f"objective {goal}: nothing that may be adjusted ({names}) has an influence on it; adjust others"
+        )
     values = np.linalg.svd(rows, compute_uv=False)
     s = descend(space, moved, quantity, how)
     worth = moved.rms if how == "rms" else moved.peak

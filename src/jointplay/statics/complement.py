@@ -252,7 +252,11 @@ def coupling(system: Mechanism | System, q: Any = None, v: Any = None) -> Coupli
         mine = [i for i, row in enumerate(whole.rows) if _within(whole.mechanism, owner(row), bodies)]
         used[mine] = True
         A = here.B[np.ix_(mine, columns)]
-        basis = np.linalg.svd(A)[2][np.linalg.matrix_rank(A, RANK * max(1.0, np.linalg.norm(A))) :].T if mine else None
+        basis = (
+            np.linalg.svd(A)[2][np.linalg.matrix_rank(A, RANK * max(1.0, float(np.linalg.norm(A)))) :].T
+            if mine
+            else None
+        )
         modules[name] = FreeModel(
             [whole.coordinates[i] for i in columns],
             [whole.rows[i] for i in mine],
@@ -265,7 +269,7 @@ def coupling(system: Mechanism | System, q: Any = None, v: Any = None) -> Coupli
     joint = ~used
     side = [here.B[joint][:, [whole.coordinates.index(c) for c in m.coordinates]] @ m.C for m in modules.values()]
     hat = np.hstack(side)
-    rank = np.linalg.matrix_rank(hat, RANK * max(1.0, np.linalg.norm(hat))) if joint.any() else 0
+    rank = np.linalg.matrix_rank(hat, RANK * max(1.0, float(np.linalg.norm(hat)))) if joint.any() else 0
     C_hat = np.linalg.svd(hat)[2][rank:].T if joint.any() else np.eye(hat.shape[1])
     labels = [row for row, keep in zip(whole.rows, joint, strict=True) if keep]
     return Coupling(modules, labels, here.B[joint], -here.rhs[joint], C_hat)
