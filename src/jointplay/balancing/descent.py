@@ -12,7 +12,7 @@ from ..model.mechanism import Mechanism
 from ..system import System
 from .adjust import Adjustable, Space, adjustables, prepared
 from .motion import QUANTITIES, Motion, motion, moving
-from .solver import STARTS, starts
+from .solver import STARTS, lightened, starts
 
 if TYPE_CHECKING:
     import xarray
@@ -61,14 +61,14 @@ def descend(space: Space, moved: Motion, quantity: str, how: str, seed: int = 0)
     square = Square.of(space, moved, quantity)
     best = _minimise(space, square, square.slope, starts(space, None, None, seed))
     if how == "rms":
-        return best
+        return lightened(space, square, best)
     rows = moved.rows[quantity]
     width = 2 if quantity in ("force", "bearing") else rows.shape[1]
     groups = rows.reshape(len(rows), -1, width, rows.shape[-1]).reshape(-1, width, rows.shape[-1])
     for power in POWERS:
         norm = _Norm(space, groups, power)
         best = _minimise(space, norm, norm.slope, [best])
-    return best
+    return lightened(space, norm, best)
 
 
 @dataclass

@@ -6,9 +6,10 @@ a = C p' + (what the constraints ask of them at these rates).  Drives are left o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -38,22 +39,19 @@ class Coordinates:
 
     def __init__(self, mechanism: Mechanism | System, chosen: Sequence[Any] | None, cut: Sequence[str] = ()) -> None:
         given = as_system(mechanism)
-        key = f"coordinates {chosen!r}"
         base = ideal(given.given).replace(drives={})
         for joint in cut:
             if joint not in base.joints:
                 raise ValueError(f"cut: no joint {joint!r}; there are {', '.join(base.joints)}")
         if chosen is None:
-            free = System(base)
+            free = _undriven(given)
             chosen = undriven(free, assemble(free))
         axes = [axis_of(one) for one in ([chosen] if isinstance(chosen, str) else chosen)]
         self.labels = [one["of"] + (f".{one['kind']}" if one.get("kind") in ("x", "y") else "") for one in axes]
         if len(set(self.labels)) < len(self.labels):
             raise ValueError(f"coordinates {', '.join(self.labels)}: one is given twice")
-        if key not in given.kept:
-            drives = {f"coordinate{i}": {"kind": "angle", **one, "motion": 0.0} for i, one in enumerate(axes)}
-            given.kept[key] = System(base.replace(drives=drives))
-        self.system = given.kept[key]
+        drives = {f"coordinate{i}": {"kind": "angle", **one, "motion": 0.0} for i, one in enumerate(axes)}
+        self.system = _derived(given, f"coordinates {axes!r}", lambda: base.replace(drives=drives))
         self.scale = sizes(self.system)
         rows = [owner(row) for row in self.system.rows]
         self.asked = np.array([name in self.system.mechanism.drives for name in rows], bool)
@@ -206,9 +204,29 @@ def reduced(
 
 def _undriven(system: Mechanism | System) -> System:
     given = as_system(system)
-    if "undriven" not in given.kept:
-        given.kept["undriven"] = System(ideal(given.given).replace(drives={}))
-    return given.kept["undriven"]
+    return _derived(given, "undriven", lambda: ideal(given.given).replace(drives={}))
+
+
+# Systems that belong to others, by the program of these: with other numbers they need no new trace.
+_families: WeakKeyDictionary[Any, dict[str, tuple[Mechanism, System]]] = WeakKeyDictionary()
+
+
+def _derived(given: System, key: str, make: Callable[[], Mechanism]) -> System:
+    """The system of a mechanism that is made from that of another, kept with it and its likes."""
+    if key in given.kept:
+        return given.kept[key]
+    family = _families.setdefault(given.program, {})
+    if key in family:
+        like, known = family[key]
+        addresses = known.given.addresses()
+        changes = {a: x for a, x in given.given.addresses().items() if a in addresses and like.addresses().get(a) != x}
+        same = like.start.keys() == given.given.start.keys()
+        made = known.with_(changes) if same else System(make())
+    else:
+        made = System(make())
+        family[key] = given.given, made
+    given.kept[key] = made
+    return made
 
 
 @dataclass(frozen=True)
