@@ -69,8 +69,8 @@ def propositions() -> Iterator[Record]:
     yield record("Proposition 3.3", {"rates": "independent"}, "5R_G is gyroscopic", "", "yes", "no", ours, said)
     rank = balance(library.coelho_five_bar(False), "force", "left_inner,left_outer,right_inner,right_outer",
                    independent=["J1", "J5"]).rank  # fmt: skip
-    said = verdict(rank, 8, 6, note="the two arms of (87) have four each; two of them follow from the others")
-    yield record("section 4.3", {}, "independent conditions of the 5R", "", 8, 6, rank, said)
+    said = verdict(rank, None, 6, note="(87) of both arms, across too, would be eight: the arms share the load")
+    yield record("section 4.3", {}, "independent conditions of the 5R", "", None, 6, rank, said)
 
 
 def _word(judged: Any, test: str) -> str:

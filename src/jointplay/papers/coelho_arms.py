@@ -142,6 +142,8 @@ def formulas(seed: int = 3) -> Iterator[Record]:
     yield compared("(66), row 7", case, "complement of the RR arm", "m", printed, right, C, "rr.arm2.y")
     printed, right = [x1 - (g4 + 1) * x2 + g4 * x3, g4 * (x3 - x2)], [-x1 + (g4 + 1) * x2 - g4 * x3, g4 * (x2 - x3)]
     yield compared("(77), last row", case, "complement of RR_", "m", printed, right, C, "mass2.weight.y")
+    printed, right = [x3 - x1, x3 + x2], [x3 - x1, x3 - x2]
+    yield compared("(78), payload", case, "complement of RR_", "m", printed, right, C, "payload.weight.y")
     found = reduced(mechanism, independent=["rr.J1", "rr.J2"])
     for item, key in (("(84)", "M"), ("(85)", "D"), ("(86)", "z")):
         paper, ours = arm_terms(given, q1, q2)[key].ravel().tolist(), found[key].values.ravel().tolist()

@@ -17,7 +17,7 @@ from ..model.control import axis_of
 from ..model.mechanism import Mechanism, owner
 from ..physics.reduced import ideal
 from ..system import Equations, System, as_system
-from .assembly import RANK, assemble, independent, sizes, weakest
+from .assembly import RANK, assemble, independent, sizes
 from .cycle import undriven
 
 if TYPE_CHECKING:
@@ -75,10 +75,9 @@ class Coordinates:
         whole = np.vstack([B[kept], R])
         values = np.linalg.svd(whole, compute_uv=False)
         if not len(values) or values[-1] < WEAK * values[0]:
-            joints = weakest(self.system, here.B[self.joined], len(kept) - 1) if len(kept) else ""
             raise Singular(
                 f"mechanism {self.system.mechanism.name!r} is in a singular position, or its coordinates "
-                f"{', '.join(self.labels)} do not determine its motion there (joints {joints}); choose others"
+                f"{', '.join(self.labels)} do not determine its motion there; choose others"
             )
         if method == "partition":
             found = np.linalg.solve(whole, np.vstack([np.zeros((len(kept), len(R))), np.eye(len(R))]))
