@@ -107,17 +107,17 @@ class TestReference:
         assert balanced.after["shaking_force_peak"] < 1e-11
         assert balanced.after["shaking_moment_peak"] == pytest.approx(3.127268, abs=5.1e-7)
         assert balanced.conditions[0].text == (
-            "crank.mass * crank.centre.x + crank.counterweight.mass * crank.counterweight.x + coupler.mass * crank.length"
-            " - coupler.mass * coupler.centre.x * crank.length / coupler.length = 0"
+            "crank.mass * crank.centre.x + crank.counterweight.mass * crank.counterweight.x"
+            " + coupler.mass * crank.length - coupler.mass * coupler.centre.x * crank.length / coupler.length = 0"
         )
 
     def test_slider_crank(self):
         made = jp.library.slider_crank(crank=0.05, rod=0.2, masses=(0.7, 1.1, 1.3), speed=10.0)
-        found = jp.balance(made, "force", "crank,rod")
+        found = jp.balance(made, "force", "crank,rod", times=[0.0, 0.1])
         new = parameters(found.mechanism)  # m, mx, my, J of crank, rod, slider
         rod_mass = new[4]
         assert new[1] == pytest.approx(-0.05 * (rod_mass + 1.3)) and new[5] == pytest.approx(-0.2 * 1.3)
-        assert [c.text for c in found.conditions][0].endswith("slider.mass * crank.length = 0")
+        assert found.conditions[0].text.endswith("slider.mass * crank.length = 0")
 
     @pytest.mark.parametrize("objective", ["static", "gyroscopic"])
     def test_rr_arm(self, objective):
@@ -269,10 +269,10 @@ class TestLeast:
 
 
 def test_front_goes_down_and_ends_at_the_least():
-    times = np.linspace(0, 0.62, 60)
-    found = jp.trade_off(four_bar(), WEIGHTS, "moment", times=times, points=5)
+    times = np.linspace(0, 0.62, 30)
+    found = jp.trade_off(four_bar(), WEIGHTS, "moment", times=times, points=4)
     assert (np.diff(found.force_rms) > 0).all() and (np.diff(found.moment_rms) < 0).all()
-    assert found.force_rms[0] < 1e-4 and found.force_rms.unbalanced == pytest.approx(10.05, abs=0.1)
+    assert found.force_rms[0] < 1e-4 and found.force_rms.unbalanced == pytest.approx(10.05, abs=0.2)
     design = dict(zip(found.address.values, found.design[2].values, strict=True))
     moved = motion(four_bar(), times)
     again = moved.rms("moment", parameters(four_bar().with_(design)))

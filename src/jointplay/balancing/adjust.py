@@ -25,7 +25,7 @@ from ..model.units import (
     UnitError,
     parse_quantity,
 )
-from .demands import labels, springs
+from .demands import labels, parameters, springs
 
 OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
 FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
@@ -202,6 +202,10 @@ class Space:
         self.low, self.high = (np.array([getattr(v, end) for v in self.variables]) for end in ("low", "high"))
         self.first = np.clip([v.value for v in self.variables], self.low, self.high)
         self.index = {label: i for i, label in enumerate(labels(mechanism))}
+        self.base = parameters(mechanism)
+        self.held = {b: [mechanism.value(f"{b}.{f}") for f in FIELDS] for b in mechanism.bodies}
+        self.table = np.array(list(self.held.values()))
+        self.slots = [self._slot(v.address) for v in self.variables]
 
     def _add(self, address: str, low: float, high: float, value: float) -> None:
         self.variables.append(Variable(address, low, high, value))
@@ -236,7 +240,7 @@ class Space:
 
     def _geared(self, one: Adjustable) -> None:
         low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, self._spin())
-        self._add(f"{one.element}_geared.inertia", max(low, 1e-30), high, 0.01 * self._spin())
+        self._add(f"{one.element}_geared.inertia", max(low, 1e-12), high, 0.01 * self._spin())
 
     def _spring(self, one: Adjustable) -> None:
         held = self.mechanism.value(f"{one.element}.stiffness")
@@ -263,7 +267,7 @@ class Space:
         given = dict(zip((v.address for v in self.variables), s, strict=True))
         for address, x in given.items():
             if not address.endswith(".counterweight.direction"):
-                found[address] = float(x)
+                found[address] = float(x) if abs(x) > 1e-25 else 0.0
                 continue
             at = address.removesuffix(".direction")
             radius = self.radius[at.removesuffix(".counterweight")]
@@ -274,43 +278,38 @@ class Space:
         return found
 
     def parameters(self, s: np.ndarray) -> np.ndarray:
-        """The parameters (see `demands.parameters`) at a point of the space."""
-        numbers = self.design(s)
-        changed = dict[str, list[float]]()
-        theta = self.base.copy()
-        for address, x in numbers.items():
-            name, rest = self.mechanism.split(address)
-            if rest == "stiffness":
-                theta[self.index[name, "k"]] = x
-                continue
-            held = changed.setdefault(name, list(self.held[name]))
-            held[FIELDS.index(rest)] = x
-        for name, held in changed.items():
-            m, cx, cy, J, wm, wx, wy, wJ = held
-            i = self.index[name, "m"]
-            theta[i : i + 4] = (
-                m + wm,
-                m * cx + wm * wx,
-                m * cy + wm * wy,
-                J + m * (cx * cx + cy * cy) + wJ + wm * (wx * wx + wy * wy),
-            )
-        return theta
+        """The parameters (see `demands.parameters`) at a point of the space, or at several: (..., variables)."""
+        s = np.asarray(s)
+        table = np.broadcast_to(self.table, (*s.shape[:-1], *self.table.shape)).astype(s.dtype)
+        theta = np.broadcast_to(self.base, (*s.shape[:-1], len(self.base))).astype(s.dtype)
+        for k, (body, part, radius) in enumerate(self.slots):
+            if part < 0:
+                theta[..., body] = s[..., k]
+            elif radius is None:
+                table[..., body, part] = s[..., k]
+            else:
+                table[..., body, part] = radius * np.cos(s[..., k])
+                table[..., body, part + 1] = radius * np.sin(s[..., k])
+        m, cx, cy, J, wm, wx, wy, wJ = np.moveaxis(table, -1, 0)
+        four = m + wm, m * cx + wm * wx, m * cy + wm * wy, J + m * (cx * cx + cy * cy) + wJ + wm * (wx * wx + wy * wy)
+        made = np.stack(four, axis=-1)
+        theta[..., : 4 * len(self.table)] = made.reshape(*s.shape[:-1], -1)
+        return np.asarray(theta)
 
-    @property
-    def base(self) -> np.ndarray:
-        """The parameters of the mechanism as it is."""
-        if not hasattr(self, "_base"):
-            from .demands import parameters
+    def jacobian(self, s: np.ndarray) -> np.ndarray:
+        """The slopes of the parameters by the variables, exact by a complex step: (parameters, variables)."""
+        step = 1e-30
+        return np.asarray(self.parameters(s + 1j * step * np.eye(len(s))).imag.T / step)
 
-            self._base = parameters(self.mechanism)
-        return self._base
-
-    @property
-    def held(self) -> dict[str, list[float]]:
-        """The numbers of each body as they are, in the order of FIELDS."""
-        if not hasattr(self, "_held"):
-            self._held = {b: [self.mechanism.value(f"{b}.{f}") for f in FIELDS] for b in self.mechanism.bodies}
-        return self._held
+    def _slot(self, address: str) -> tuple[int, int, float | None]:
+        """Where a variable belongs: body and field (and the radius of a direction), or a spring's parameter and -1."""
+        name, rest = self.mechanism.split(address)
+        if rest == "stiffness":
+            return self.index[name, "k"], -1, None
+        body = list(self.mechanism.bodies).index(name)
+        if rest == "counterweight.direction":
+            return body, FIELDS.index("counterweight.x"), self.radius[name]
+        return body, FIELDS.index(rest), None
 
     def moved(self) -> set[tuple[str, str]]:
         """The parameters that the design can change, for which conditions are solved first."""

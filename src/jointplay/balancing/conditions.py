@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..model.mechanism import Mechanism
-from ..system import System
+from ..system import System, as_system
 from .demands import Demands, labels, parameters
 
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -81,16 +81,17 @@ def echelon(found: Demands, first: Collection[tuple[str, str]] = ()) -> tuple[in
 
 def conditions(
     mechanism: Mechanism | System,
-    find: Callable[[Mechanism], Demands],
+    find: Callable[[System], Demands],
     first: Collection[tuple[str, str]] = (),
     weighted: Collection[str] = (),
 ) -> tuple[int, list[Condition], Demands]:
     """Rank and readable conditions of what `find` demands of a mechanism; weighted: bodies whose counterweight is to be
     written out although they have none yet."""
-    base = mechanism.mechanism if isinstance(mechanism, System) else mechanism
-    found = find(base)
+    system = as_system(mechanism)
+    base = system.given
+    found = find(system)
     rank, rows, pivots = echelon(found, first)
-    others = _changed(base, find, first, pivots)
+    others = _changed(system, find, first, pivots)
     names = _Names(base, [rows, *(r for _, r in others)], [base, *(m for m, _ in others)])
     made = []
     for i, row in enumerate(rows):
@@ -102,22 +103,23 @@ def conditions(
 
 
 def _changed(
-    base: Mechanism, find: Callable[[Mechanism], Demands], first: Collection[tuple[str, str]], pivots: list[int]
+    system: System, find: Callable[[System], Demands], first: Collection[tuple[str, str]], pivots: list[int]
 ) -> list[tuple[Mechanism, np.ndarray]]:
     """The same rows with the geometry changed a little; none if it does not close then, or its rows are others."""
     made = []
     for size, phase in CHANGED:
         changes = {
-            address: x * (1 + size * np.sin(phase + 1.7 * i)) for i, (address, x) in enumerate(_geometry(base).items())
+            address: x * (1 + size * np.sin(phase + 1.7 * i))
+            for i, (address, x) in enumerate(_geometry(system.given).items())
         }
         try:
-            other = base.with_(changes)
+            other = system.with_(changes)
             _, rows, same = echelon(find(other), first)
         except ValueError:
             return []
         if same != pivots:
             return []
-        made.append((other, rows))
+        made.append((other.given, rows))
     return made
 
 

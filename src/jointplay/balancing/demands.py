@@ -12,7 +12,7 @@ from ..model.forces import Spring, Torsion
 from ..model.mechanism import Mechanism
 from ..physics.kinematics import Pose
 from ..statics.complement import Coordinates
-from ..system import System
+from ..system import System, as_system
 from .frames import PARTS, Frames, inertias
 from .samples import Position, positions
 
@@ -161,8 +161,9 @@ def demands(
     accelerations), decoupling (each to its own)."""
     if objective not in OBJECTIVES:
         raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
-    least = Coordinates(mechanism, independent)
-    wide = least if redundant is None else Coordinates(mechanism, redundant, cut)
+    system = as_system(mechanism)
+    least = Coordinates(system, independent)
+    wide = least if redundant is None else Coordinates(system, redundant, cut)
     places, singular = positions(least, count, seed)
     model = Dynamics(wide, least)
     blocks: list[np.ndarray] = []

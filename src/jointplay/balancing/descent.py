@@ -43,17 +43,7 @@ class Square:
     def slope(self, s: np.ndarray) -> np.ndarray:
         """By the variables."""
         theta = np.append(self.space.parameters(s), 1.0)
-        return np.asarray(2 * (self.form @ theta)[:-1] @ jacobian(self.space, s) / self.size)
-
-
-def jacobian(space: Space, s: np.ndarray) -> np.ndarray:
-    """The slopes of the parameters by the variables, by central differences."""
-    columns = []
-    for i, x in enumerate(s):
-        h = 1e-6 * max(abs(x), 1e-3)
-        step = np.eye(len(s))[i] * h
-        columns.append((space.parameters(s + step) - space.parameters(s - step)) / (2 * h))
-    return np.stack(columns, axis=1)
+        return np.asarray(2 * (self.form @ theta)[:-1] @ self.space.jacobian(s) / self.size)
 
 
 def descend(space: Space, moved: Motion, quantity: str, how: str, seed: int = 0) -> np.ndarray:
@@ -84,7 +74,7 @@ class _Norm:
 
     def slope(self, s: np.ndarray) -> np.ndarray:
         """By the variables."""
-        return np.asarray(self._both(s)[1] @ jacobian(self.space, s))
+        return np.asarray(self._both(s)[1] @ self.space.jacobian(s))
 
     def _both(self, s: np.ndarray) -> tuple[float, np.ndarray]:
         signal = self.groups @ np.append(self.space.parameters(s), 1.0)

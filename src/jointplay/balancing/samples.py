@@ -8,7 +8,6 @@ import numpy as np
 
 from ..statics.assembly import assemble, close
 from ..statics.complement import Coordinates, Singular
-from ..system import System
 
 STEP = 0.9  # rad or sizes of the mechanism: the longest step of the walk
 CLEAR = 1e-3  # least rate of the coordinates relative to the fastest body: nearer to a singular position is left out
@@ -26,9 +25,8 @@ class Position:
 def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list[Position], int]:
     """Positions on a random walk from the start along what the joints leave free, and how many singular ones were left
     out on the way."""
-    free = chosen.system
     random, scale = np.random.default_rng(seed), chosen.scale
-    begin = np.asarray(assemble(_without(chosen)), float)
+    begin = np.asarray(assemble(chosen.free), float)
     found: list[Position] = []
     singular = 0
     q = begin
@@ -39,11 +37,11 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
         way = basis @ random.normal(size=basis.shape[1]) if basis.size else np.zeros(len(q))
         size = np.abs(way).max(initial=0.0)
         step = random.uniform(0.2, 1.0) * STEP * way / size if size else way
-        near, opened = close(_without(chosen), q + step * scale, 0.0, iterations=30)
+        near, opened = close(chosen.free, q + step * scale, 0.0, iterations=30)
         if opened:
             continue
         try:
-            C = chosen.complement(free.evaluate(near))
+            C = chosen.complement(chosen.evaluate(near))
         except Singular:
             singular += 1
             continue
@@ -60,17 +58,9 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
     return found, singular
 
 
-def _without(chosen: Coordinates) -> System:
-
-    kept = chosen.system.kept
-    if "undriven" not in kept:
-        kept["undriven"] = System(chosen.system.mechanism.replace(drives={}))
-    return kept["undriven"]
-
-
 def _free(chosen: Coordinates, q: np.ndarray) -> np.ndarray:
     """An orthonormal basis of what all joints leave free, in scaled coordinates."""
-    B = _without(chosen).evaluate(q).B * chosen.scale
+    B = chosen.free.evaluate(q).B * chosen.scale
     if not len(B):
         return np.eye(len(q))
     values, ways = np.linalg.svd(B)[1:]

@@ -110,8 +110,8 @@ def balance(
     if goal in LEAST:
         return _least(base, ready, goal, asked, moved)
 
-    def find(changed: Mechanism) -> Demands:
-        return demands(changed.replace(drives={}), goal, independent, redundant, cut)
+    def find(changed: System) -> Demands:
+        return demands(changed, goal, independent, redundant, cut)
 
     return _exact(base, ready, goal, asked, moved, find)
 
@@ -134,7 +134,7 @@ def _exact(
 ) -> Balance:
     space = Space(ready, asked)
     weighted = [one.element for one in asked if one.kind == "counterweight"]
-    rank, made, found = conditions(ready, find, space.moved(), weighted)
+    rank, made, found = conditions(ready.replace(drives={}), find, space.moved(), weighted)
     _influence(space, found, goal, rank)
     s = solve(space, found)
     residual = found.residual(space.parameters(s))
@@ -208,9 +208,12 @@ def solve(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
                 def of(x: np.ndarray, s: np.ndarray = s) -> np.ndarray:
                     return left(_put(s, free, x))
 
+                def slope(x: np.ndarray, s: np.ndarray = s) -> np.ndarray:
+                    return np.asarray((K[:, :-1] / found.sizes) @ space.jacobian(_put(s, free, x))[:, free])
+
                 inside = np.clip(s[free], space.low[free], space.high[free])
                 run = least_squares(
-                    of, inside, "3-point", (space.low[free], space.high[free]), x_scale=_sizes(space)[free],
+                    of, inside, slope, (space.low[free], space.high[free]), x_scale=_sizes(space)[free],
                     ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=200,
                 )  # fmt: skip
                 s = _put(s, free, run.x)

@@ -39,13 +39,13 @@ class Coordinates:
 
     def __init__(self, mechanism: Mechanism | System, chosen: Sequence[Any] | None, cut: Sequence[str] = ()) -> None:
         given = as_system(mechanism)
+        self.free = _undriven(given)
         base = ideal(given.given).replace(drives={})
         for joint in cut:
             if joint not in base.joints:
                 raise ValueError(f"cut: no joint {joint!r}; there are {', '.join(base.joints)}")
         if chosen is None:
-            free = _undriven(given)
-            chosen = undriven(free, assemble(free))
+            chosen = undriven(self.free, assemble(self.free))
         axes = [axis_of(one) for one in ([chosen] if isinstance(chosen, str) else chosen)]
         self.labels = [one["of"] + (f".{one['kind']}" if one.get("kind") in ("x", "y") else "") for one in axes]
         if len(set(self.labels)) < len(self.labels):
@@ -125,7 +125,7 @@ def null_space(
     if method not in ("partition", "svd", "qr"):
         raise ValueError(f"method must be partition, svd or qr, got {method!r}")
     chosen = Coordinates(system, independent, cut)
-    at = assemble(_undriven(system)) if q is None else np.asarray(q, float)
+    at = assemble(chosen.free) if q is None else np.asarray(q, float)
     here = chosen.evaluate(at)
     found = {name: chosen.complement(here, name) for name in ("partition", "svd", "qr")}
     apart = max(float(np.abs(a - b).max()) for a in found.values() for b in found.values())
@@ -157,8 +157,9 @@ def reduced(
     """
     from xarray import Dataset
 
+    system = as_system(system)
     least = Coordinates(system, independent)
-    at = assemble(_undriven(system)) if q is None else np.asarray(q, float)
+    at = assemble(least.free) if q is None else np.asarray(q, float)
     wide = least if redundant is None else Coordinates(system, redundant, cut)
     here = wide.evaluate(at)
     C1 = wide.complement(here)
@@ -203,6 +204,8 @@ def reduced(
 
 def _undriven(system: Mechanism | System) -> System:
     given = as_system(system)
+    if not given.given.drives and given.given.control is None and given.given.closed() is given.given:
+        return given
     return _derived(given, "undriven", lambda: ideal(given.given).replace(drives={}))
 
 
