@@ -191,8 +191,14 @@ def five_bar_formulas(random: np.random.Generator) -> Iterator[Record]:
 def coupled_five_bar(
     random: np.random.Generator, balanced: bool
 ) -> tuple[Any, dict[str, np.ndarray], np.ndarray, tuple[Any, Any]]:
-    """A random 5R: its terms by coupling, those of its arms by (84) to (86) side by side, C_hat by (97), its data."""
-    system, q, angles, both = random_five_bar(random, balanced)
+    """A random 5R: its terms by coupling, those of its arms side by side, C_hat by (97), its data."""
+    mechanism, angles, both = random_arms(random, balanced)
+    system = System(mechanism)
+    return *coupled(system, assemble(system), angles, both), (both, angles)
+
+
+def coupled(system: System, q: np.ndarray, angles: Any, both: Any) -> tuple[Any, dict[str, np.ndarray], np.ndarray]:
+    """The terms of a 5R by coupling of modules, those of its arms by (84) to (86) side by side, and C_hat by (97)."""
     least, wide = ["left.rr.J1", "right.rr.J1"], ["left.rr.J1", "left.rr.J2", "right.rr.J1", "right.rr.J2"]
     found = reduced(system, q, least, wide, ["tip"])
     (q11, q12), (q21, q22) = angles
@@ -201,7 +207,7 @@ def coupled_five_bar(
     terms = {"M": np.zeros((4, 4)), "D": np.zeros((4, 4, 4)), "z": np.zeros(4)}
     for arm, at in zip(arms, (slice(0, 2), slice(2, 4)), strict=True):
         terms["M"][at, at], terms["D"][at, at, at], terms["z"][at] = arm["M"], arm["D"], arm["z"]
-    return found, terms, hat, (both, angles)
+    return found, terms, hat
 
 
 def _slip(both: Any, angles: Any) -> float:
@@ -217,8 +223,8 @@ def _close(ours: list[float], paper: list[float]) -> str:
     return verdict(ours, paper, None, 1e-10 * max(map(abs, paper)))
 
 
-def random_five_bar(random: np.random.Generator, balanced: bool) -> tuple[System, np.ndarray, Any, Any]:
-    """A 5R of two random arms in a random position away from singular ones: system, coordinates, angles, data."""
+def random_arms(random: np.random.Generator, balanced: bool) -> tuple[Mechanism, Any, Any]:
+    """A 5R of two random arms in a random position away from singular ones, the angles of its joints, and its data."""
     while True:
         both = [numbers(random, balanced) for _ in range(2)]
         base = float(random.uniform(0.1, 0.3))
@@ -233,6 +239,5 @@ def random_five_bar(random: np.random.Generator, balanced: bool) -> tuple[System
         if abs(math.sin(other[1] - arms[1])) < 0.2:
             continue
         pair = [rr(angles=angles, **given) for angles, given in zip((arms, other), both, strict=True)]
-        system = System(five_r(pair[0], pair[1], base))
         joints = [(arms[0], arms[1] - arms[0]), (other[0], other[1] - other[0])]
-        return system, assemble(system), joints, both
+        return five_r(pair[0], pair[1], base), joints, both
