@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import jointplay as jp
+from jointplay import balancing
 from jointplay.balancing import motion
 from jointplay.balancing.adjust import Space, adjustables
 from jointplay.balancing.descent import Square, front
-from jointplay.papers import STUDIES
 from jointplay.papers import coelho_arms as arms
 from jointplay.statics import assemble
 
@@ -87,14 +87,14 @@ def test_no_point_of_a_front_is_dominated(seed, record):
     first, second = Square.of(space, moved, "force"), Square.of(space, moved, against)
     gain = 0.0
     points = front(space, first, second, 6)
-    for point in points[:: max(1, len(points) // 3)]:
+    for point in points[:: max(1, len(points) // 2)]:
         limit, ours = first(point), second(point)
 
         def cost(s, limit=limit):
             return second(s) + 1e3 * max(0.0, math.sqrt(first(s)) - math.sqrt(limit) - 1e-4)
 
         box = list(zip(space.low, space.high, strict=True))
-        run = differential_evolution(cost, box, seed=seed, maxiter=150, popsize=10, tol=1e-10)
+        run = differential_evolution(cost, box, seed=seed, maxiter=80, popsize=10, tol=1e-10)
         if first(run.x) <= limit * 1.01 + 1e-6:
             gain = max(gain, 1 - math.sqrt(second(run.x) / ours))
     good = gain < 0.01
@@ -105,24 +105,14 @@ def test_no_point_of_a_front_is_dominated(seed, record):
 
 def test_a_balanced_mechanism_keeps_its_balance(record):
     """A free run of a balanced four-bar with ideal joints, and with 0.1 mm of play."""
-    found = jp.balance(crank_rocker(np.random.default_rng(4)), "force", "crank:radius=80mm,rocker:radius=80mm")
+    found = balancing.balance(crank_rocker(np.random.default_rng(4)), "force", "crank:radius=80mm,rocker:radius=80mm")
     free = found.mechanism.replace(drives={})
     run = jp.simulate(free, until=1.0, start={"crank.rate": 10.0})
     before = jp.simulate(found.given.replace(drives={}), until=1.0, start={"crank.rate": 10.0})
-    left, was = (float(jp.shaking(r).force.max()) for r in (run, before))
+    left, was = (float(balancing.shaking(r).force.max()) for r in (run, before))
     record(item="balanced four-bar, free run", quantity="largest shaking force over that unbalanced", unit="",
            ours=left / was, reference=0.0, verdict="agrees" if left < 1e-9 * was else "differs")  # fmt: skip
     assert left < 1e-9 * was
     loose = found.mechanism.loosen("J2", "0.1 mm", journal_radius="5 mm")
-    play = jp.shaking(jp.simulate(loose, until=0.5, stepper=jp.MoreauJean(1e-5), every=1e-3))
+    play = balancing.shaking(jp.simulate(loose, until=0.5, stepper=jp.MoreauJean(1e-5), every=1e-3))
     assert 1e-3 * was < float(play.force.max())
-
-
-def test_study_of_coelho(record):
-    compared = 0
-    wrong = []
-    for one in STUDIES["coelho"].records():
-        record(**one.as_dict())
-        compared += 1
-        wrong += [] if one.good else [(one.item, one.quantity, one.verdict)]
-    assert compared > 55 and wrong == []

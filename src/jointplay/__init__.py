@@ -6,7 +6,7 @@ files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
 run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
-balancing   balance, shaking, judge, trade_off, adaptive
+balancing   balancing (shaking forces, tests of balance, conditions, designs, trade-offs)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
 
@@ -24,7 +24,6 @@ _ROOMS = {
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",
-    "jointplay.balancing": "balance shaking judge trade_off adaptive",
     "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import jointplay as jp
+from jointplay import balancing
 from jointplay.balancing import adjustables, motion
 from jointplay.balancing.demands import demands, parameters
 from jointplay.balancing.frames import shifted
@@ -30,13 +31,13 @@ WEIGHTS = "crank:radius=80mm,rocker:radius=80mm"
 
 @pytest.fixture(scope="module")
 def balanced():
-    return jp.balance(four_bar(), "force", WEIGHTS)
+    return balancing.balance(four_bar(), "force", WEIGHTS)
 
 
 class TestShaking:
     def test_closed_form_of_a_scotch_yoke(self):
         t = np.linspace(0, 3, 40)
-        found = jp.shaking(jp.library.scotch_yoke(crank=0.1, masses=(1.0, 3.0), speed=2.0), t)
+        found = balancing.shaking(jp.library.scotch_yoke(crank=0.1, masses=(1.0, 3.0), speed=2.0), t)
         assert found.force_x.values == pytest.approx(0.35 * 4 * np.cos(2 * t), abs=1e-12)
         assert found.force_y.values == pytest.approx(0.05 * 4 * np.sin(2 * t), abs=1e-12)
         assert found.apart < 1e-12
@@ -63,33 +64,33 @@ class TestShaking:
                 "twist": {"kind": "torque", "on": "rocker", "torque": 2.0},
             },
         )
-        assert jp.shaking(loaded, np.linspace(0, 0.6, 12), pole).apart < 1e-12
+        assert balancing.shaking(loaded, np.linspace(0, 0.6, 12), pole).apart < 1e-12
 
     def test_a_slider_pushes_its_guide(self):
-        assert jp.shaking(jp.library.slider_crank(speed=9.0), np.linspace(0, 0.7, 12), (0.1, 0.2)).apart < 1e-12
+        assert balancing.shaking(jp.library.slider_crank(speed=9.0), np.linspace(0, 0.7, 12), (0.1, 0.2)).apart < 1e-12
 
     def test_of_a_run(self):
         bar = four_bar()
         run = jp.simulate(bar, until=0.3)
-        direct = jp.shaking(bar, run.time.values[1::100])
-        seen = jp.shaking(run).sel(time=direct.time)
+        direct = balancing.shaking(bar, run.time.values[1::100])
+        seen = balancing.shaking(run).sel(time=direct.time)
         assert seen.force_x.values == pytest.approx(direct.force_x.values, abs=1e-6)
         assert seen.moment.values == pytest.approx(direct.moment.values, abs=1e-6)
 
     def test_play_spoils_a_balance_that_ideal_joints_keep(self, balanced):
-        ideal = jp.shaking(jp.simulate(balanced.mechanism, until=0.2))
+        ideal = balancing.shaking(jp.simulate(balanced.mechanism, until=0.2))
         assert float(ideal.force.max()) < 1e-9
         loose = balanced.mechanism.loosen("J2", "0.1 mm", journal_radius="5 mm")
         run = jp.simulate(loose, until=0.2, stepper=jp.MoreauJean(2e-5), every=1e-3)
-        assert float(jp.shaking(run).force.max()) > 1e-2
+        assert float(balancing.shaking(run).force.max()) > 1e-2
 
     def test_what_is_refused(self):
         with pytest.raises(ValueError, match="times are missing"):
-            jp.shaking(four_bar())
+            balancing.shaking(four_bar())
         with pytest.raises(ValueError, match="pole must be two numbers"):
-            jp.shaking(four_bar(), [0.0], pole=3)
+            balancing.shaking(four_bar(), [0.0], pole=3)
         with pytest.raises(ValueError, match="expected a mechanism"):
-            jp.shaking({}, [0.0])
+            balancing.shaking({}, [0.0])
 
 
 class TestReference:
@@ -113,7 +114,7 @@ class TestReference:
 
     def test_slider_crank(self):
         made = jp.library.slider_crank(crank=0.05, rod=0.2, masses=(0.7, 1.1, 1.3), speed=10.0)
-        found = jp.balance(made, "force", "crank,rod", times=[0.0, 0.1])
+        found = balancing.balance(made, "force", "crank,rod", times=[0.0, 0.1])
         new = parameters(found.mechanism)  # m, mx, my, J of crank, rod, slider
         rod_mass = new[4]
         assert new[1] == pytest.approx(-0.05 * (rod_mass + 1.3)) and new[5] == pytest.approx(-0.2 * 1.3)
@@ -123,19 +124,19 @@ class TestReference:
     def test_rr_arm(self, objective):
         arm = jp.library.rr_arm(inertias=(67e-5, 134e-5))
         arm = arm.replace(bodies={**arm.bodies, "arm2": arm.bodies["arm2"].loaded(1.5, (0.2, 0.0))})
-        found = jp.balance(arm, objective, "arm1:mass=1kg,arm2:mass=1kg", independent=["J1", "J2"])
+        found = balancing.balance(arm, objective, "arm1:mass=1kg,arm2:mass=1kg", independent=["J1", "J2"])
         assert found.design["arm1.counterweight.x"] == pytest.approx(-3.0 * 0.1)
         assert found.design["arm2.counterweight.x"] == pytest.approx(-1.7 * 0.2)
         assert found.before["torque_rms"] is None
-        judged = jp.judge(found.mechanism, ["J1", "J2"])
+        judged = balancing.judge(found.mechanism, ["J1", "J2"])
         assert judged["fully gyroscopic"].passed and not judged["decoupling"].passed
-        assert jp.judge(found.mechanism, ["arm1", "arm2"])["fully decoupling"].passed  # in the arms' own angles
-        assert not jp.judge(arm, ["J1", "J2"])["static"].passed
+        assert balancing.judge(found.mechanism, ["arm1", "arm2"])["fully decoupling"].passed  # in the arms' own angles
+        assert not balancing.judge(arm, ["J1", "J2"])["static"].passed
 
     def test_five_bar_in_both_kinds_of_rates(self):
         five = jp.library.coelho_five_bar(True)
-        wide = jp.judge(five, ["J1", "J5"], ["J1", "J2", "J5", "J4"], ["J3"])
-        least = jp.judge(five, ["J1", "J5"])
+        wide = balancing.judge(five, ["J1", "J5"], ["J1", "J2", "J5", "J4"], ["J3"])
+        least = balancing.judge(five, ["J1", "J5"])
         assert wide["gyroscopic"].passed and least["static"].passed and not least["gyroscopic"].passed
         assert set(least["gyroscopic"].worst) == set(jp.System(five).coordinates)
         values = np.linalg.svd(demands(five, "force", ["J1", "J5"]).rows, compute_uv=False)
@@ -146,7 +147,7 @@ class TestReference:
             ground={"points": {"O": (0, 0), "H": (0, 0.7)}},
             forces={"lift": {"kind": "spring", "between": ["ground.H", "bar1.end"], "stiffness": 20.0}},
         )
-        found = jp.balance(bar, "static", "lift")
+        found = balancing.balance(bar, "static", "lift")
         assert found.design["lift.stiffness"] == pytest.approx(9.81 / (2 * 0.7))
         assert "lift.stiffness" in found.conditions[0].text and "gravity.y" in found.conditions[0].text
 
@@ -154,7 +155,7 @@ class TestReference:
         parts = {"arm": jp.library.rr_arm(), "load": jp.library.point_mass(1.5)}
         weld = {"kind": "weld", "between": ["arm.arm2.end", "load.weight.centre"]}
         whole = jp.couple(parts, joints={"grip": weld}, start={"arm.arm1": 0.5, "arm.arm2": 1.0})
-        found = jp.adaptive(whole, "load.weight.mass", [0.5, 1.5, 3.0], "arm.arm1:mass=1kg,arm.arm2:mass=2kg")
+        found = balancing.adaptive(whole, "load.weight.mass", [0.5, 1.5, 3.0], "arm.arm1:mass=1kg,arm.arm2:mass=2kg")
         assert found.feasible.all()
         # m4 g4 a2 = a2 (m2 c2 + mp), m3 g3 a1 = a1 (m1 c1 + m2 + mp + m4)
         assert found.slope.sel(address="arm.arm2.counterweight.x").item() == pytest.approx(-0.1)
@@ -164,23 +165,23 @@ class TestReference:
 
 class TestForceAndMoment:
     def test_counterweights_alone_cannot(self):
-        found = jp.balance(four_bar(), "force and moment", "crank,rocker", times=[0.0, 0.1])
+        found = balancing.balance(four_bar(), "force and moment", "crank,rocker", times=[0.0, 0.1])
         assert found.rank == 8 and not found.feasible and "adjust more elements" in found.reason
 
     @pytest.mark.parametrize("coupler", [{}, {"coupler.centre.y": 0.0}])
     def test_nor_with_geared_inertias_while_the_coupler_is_as_it_is(self, coupler):
         asked = "crank,rocker,crank.geared,rocker.geared"
-        found = jp.balance(four_bar(**coupler), "force+moment", asked, times=[0.0, 0.1])
+        found = balancing.balance(four_bar(**coupler), "force+moment", asked, times=[0.0, 0.1])
         assert not found.feasible
 
     def test_feasible_with_a_coupler_like_a_physical_pendulum(self):
         """J = m x (l - x) and no offset: with geared inertias alone, or found by the solver itself."""
         good = four_bar(**{"coupler.centre.y": 0.0, "coupler.inertia": 0.8 * 0.12 * (0.35 - 0.12)})
         asked = "crank,rocker,crank.geared,rocker.geared"
-        found = jp.balance(good, "force+moment", asked, times=np.linspace(0, 0.6, 30))
+        found = balancing.balance(good, "force+moment", asked, times=np.linspace(0, 0.6, 30))
         assert found.feasible and found.after["shaking_moment_peak"] < 1e-9
         own = ",coupler.mass,coupler.centre.x,coupler.centre.y,coupler.inertia"
-        free = jp.balance(four_bar(), "force+moment", asked + own, times=np.linspace(0, 0.6, 30))
+        free = balancing.balance(four_bar(), "force+moment", asked + own, times=np.linspace(0, 0.6, 30))
         assert free.feasible and free.after["shaking_moment_peak"] < 1e-9 and free.after["shaking_force_peak"] < 1e-9
         d = free.design
         assert d["coupler.inertia"] == pytest.approx(
@@ -191,7 +192,7 @@ class TestForceAndMoment:
         """Without gears, the crank's inertia would have to be negative."""
         good = four_bar(**{"coupler.centre.y": 0.0, "coupler.inertia": 0.8 * 0.12 * (0.35 - 0.12)})
         asked = "crank,rocker,crank.inertia,rocker.inertia"
-        found = jp.balance(good, "force+moment", asked, times=[0.0, 0.1])
+        found = balancing.balance(good, "force+moment", asked, times=[0.0, 0.1])
         assert not found.feasible and "cannot be built" in found.reason and "is negative" in found.reason
 
 
@@ -216,7 +217,7 @@ def test_conditions_hold_in_the_balanced_model(lengths, masses, centres):
         (lengths[0], 3 * lengths[1], 2.5 * lengths[2], 3 * lengths[3]), masses, (0.01, 0.01, 0.01), crank=1.0,
         centres=[(0.05 + centres[2 * i], centres[2 * i + 1]) for i in range(3)],
     )  # fmt: skip
-    found = jp.balance(made, "force", "crank,rocker", times=[0.0, 0.1])
+    found = balancing.balance(made, "force", "crank,rocker", times=[0.0, 0.1])
     assert found.feasible and len(found.conditions) == found.rank == 4
     size = sum(masses) * max(lengths)
     for one in found.conditions:
@@ -230,7 +231,7 @@ class TestLeast:
     @pytest.mark.parametrize("objective", ["force-rms", "moment-peak", "bearing-rms"])
     def test_no_neighbour_is_better(self, objective):
         times = np.linspace(0, 0.62, 60)
-        found = jp.balance(
+        found = balancing.balance(
             four_bar(), objective, "crank:radius=80mm,mass<=2kg,rocker:radius=80mm,mass<=3kg", times=times
         )
         quantity, how = objective.split("-")
@@ -254,7 +255,7 @@ class TestLeast:
 
     def test_what_does_not_matter_is_left_away(self):
         """At constant speed and without gravity the crank's counterweight does nothing to the torque."""
-        found = jp.balance(four_bar(), "torque-rms", "crank,rocker", times=np.linspace(0, 0.6, 40))
+        found = balancing.balance(four_bar(), "torque-rms", "crank,rocker", times=np.linspace(0, 0.6, 40))
         assert found.design["crank.counterweight.mass"] == 0.0
 
     def test_signals_are_those_of_inverse_dynamics(self):
@@ -270,7 +271,7 @@ class TestLeast:
 
 def test_front_goes_down_and_ends_at_the_least():
     times = np.linspace(0, 0.62, 30)
-    found = jp.trade_off(four_bar(), WEIGHTS, "moment", times=times, points=4)
+    found = balancing.trade_off(four_bar(), WEIGHTS, "moment", times=times, points=4)
     assert (np.diff(found.force_rms) > 0).all() and (np.diff(found.moment_rms) < 0).all()
     assert found.force_rms[0] < 1e-4 and found.force_rms.unbalanced == pytest.approx(10.05, abs=0.2)
     design = dict(zip(found.address.values, found.design[2].values, strict=True))
@@ -299,18 +300,18 @@ def test_front_goes_down_and_ends_at_the_least():
 )
 def test_what_is_refused(objective, adjust, told):
     with pytest.raises(ValueError, match=told):
-        jp.balance(four_bar(), objective, adjust, times=[0.0, 0.1])
+        balancing.balance(four_bar(), objective, adjust, times=[0.0, 0.1])
 
 
 def test_motions_that_are_refused():
     with pytest.raises(ValueError, match="singular position"):
-        jp.balance(jp.library.slider_crank(crank=0.1, rod=0.1, speed=2.0), "force-rms", "crank")
+        balancing.balance(jp.library.slider_crank(crank=0.1, rod=0.1, speed=2.0), "force-rms", "crank")
     with pytest.raises(ValueError, match="no body or revolute joint 'crnk'"):
-        jp.balance(four_bar(), "force", "crank", motion_of="crnk=3 rpm")
+        balancing.balance(four_bar(), "force", "crank", motion_of="crnk=3 rpm")
     with pytest.raises(ValueError, match="several degrees of freedom"):
-        jp.balance(jp.library.five_bar(), "force-rms", "left_inner")
+        balancing.balance(jp.library.five_bar(), "force-rms", "left_inner")
     with pytest.raises(ValueError, match="against must be one of"):
-        jp.trade_off(four_bar(), "crank", "noise")
+        balancing.trade_off(four_bar(), "crank", "noise")
 
 
 def test_bounds_and_kinds_are_read():

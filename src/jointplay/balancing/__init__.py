@@ -1,4 +1,4 @@
-"""Balancing: shaking force and moment, tests of balance, conditions in the model's names, designs and what they cost.
+"""Shaking force and moment, tests of balance, conditions in the model's names, designs and what they cost.
 
 shaking      what a motion, or a run with play, does to the frame
 judge        static, gyroscopic and decoupling balance over sampled positions

@@ -28,7 +28,7 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
     random, scale = np.random.default_rng(seed), chosen.scale
     begin = np.asarray(assemble(chosen.free), float)
     found: list[Position] = []
-    singular = 0
+    singular, told = 0, ""
     q = begin
     basis = _free(chosen, q)
     for _ in range(TRIES * count):
@@ -42,8 +42,10 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
             continue
         try:
             C = chosen.complement(chosen.evaluate(near))
-        except Singular:
-            singular += 1
+        except Singular as error:
+            singular, told = singular + 1, str(error)
+            if singular == TRIES and not found:
+                break
             continue
         if 1 / np.abs(C / scale[:, None]).max(initial=1.0) < CLEAR:
             singular += 1
@@ -51,10 +53,8 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
         q, basis = near, _free(chosen, near)
         found.append(Position(q, C))
     if not found:
-        raise ValueError(
-            f"mechanism {chosen.system.mechanism.name!r}: no position away from singular ones was found from its start "
-            f"({singular} singular ones); choose other coordinates or another start"
-        )
+        text = f"{chosen.system.mechanism.name!r}: no position away from singular ones was found from its start"
+        raise ValueError(told or f"mechanism {text}; choose other coordinates or another start")
     return found, singular
 
 
