@@ -63,8 +63,13 @@ class Motion:
         """The mean square over the motion."""
         return float((self.signal(quantity, theta) ** 2).sum(axis=1).mean())
 
+    def of(self, mechanism: Mechanism) -> dict[str, float]:
+        """The numbers by which designs are compared, for the same mechanism with other masses: what a Monte Carlo of
+        tolerances asks for each sample.  Lengths must be the same."""
+        return self.measures(parameters(mechanism))
+
     def measures(self, theta: np.ndarray) -> dict[str, float]:
-        """The numbers by which designs are compared."""
+        """The numbers by which designs are compared, from parameters."""
         return {
             "shaking_force_peak": self.peak("force", theta),
             "shaking_force_rms": self.rms("force", theta),
