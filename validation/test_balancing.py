@@ -10,7 +10,7 @@ from jointplay import balancing
 from jointplay.balancing import motion
 from jointplay.balancing.adjust import Space, adjustables
 from jointplay.balancing.descent import Square, front
-from jointplay.papers import coelho_arms as arms
+from jointplay.papers import _coelho_arms as arms
 from jointplay.statics import assemble
 
 

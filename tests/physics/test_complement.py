@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jointplay as jp
-from jointplay.papers import coelho_arms as arms
+from jointplay.papers import _coelho_arms as arms
 from jointplay.statics import Coordinates, Singular, assemble, coupling, kinematics
 
 MECHANISMS = {

@@ -33,7 +33,6 @@ class Demands:
     constant: np.ndarray
     sizes: np.ndarray
     singular: int
-    worst: Any = None
 
     def residual(self, parameters: np.ndarray) -> float:
         """The largest row, relative to the sum of the sizes of its terms."""

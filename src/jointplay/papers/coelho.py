@@ -23,7 +23,7 @@ from ..statics import Coordinates, reduced
 from ..statics.cycle import State, follow
 from ..system import System
 from . import Record, verdict
-from .coelho_arms import GAMMAS, INERTIAS, LENGTHS, MASSES, PAYLOAD, PIVOT, formulas, numbers, rr
+from ._coelho_arms import GAMMAS, INERTIAS, LENGTHS, MASSES, PAYLOAD, PIVOT, formulas, numbers, rr
 
 ANGLES = ["J1", "J2", "J5", "J4"]  # q1R1, q1R2, q2R1, q2R2 in the library's 5R
 

@@ -4,14 +4,14 @@ motion, velocity, acceleration, phase_plane      how bodies move
 tracking_error, effort, energy                   how well they follow, what it takes, where it goes
 joint_force, journal, gap_and_slip               what happens in the joints
 contact_modes, impacts                           when surfaces touch, and how hard they strike
-balance, front                                   before and after balancing, and the trade-off
+balance, front, shaking                          before and after balancing, the trade-off, and what a run does
 contour, comparison                              tables of many runs, and a few runs side by side
 save                                             write a figure: .png, .pdf, .svg
 
 Where `twin` is asked for, it is the result of the same mechanism with ideal joints: drawn thin and grey behind.
 """
 
-from .balancing import balance, front
+from .balancing import balance, front, shaking
 from .contacts import contact_modes, gap_and_slip, impacts, journal
 from .motion import acceleration, motion, phase_plane, velocity
 from .runs import comparison, contour
@@ -34,6 +34,7 @@ __all__ = [
     "motion",
     "phase_plane",
     "save",
+    "shaking",
     "tracking_error",
     "velocity",
 ]

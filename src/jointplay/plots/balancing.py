@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import balancing
+from ..balancing.demands import parameters
 from ..balancing.motion import QUANTITIES, UNITS
-from .style import COLOURS, HEIGHT, IDEAL, in_view, legend, sheet
+from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, legend, lines, look, over_time, sheet
 
 if TYPE_CHECKING:
     import xarray
@@ -23,8 +25,6 @@ def balance(found: Balance) -> Figure:
     balancing."""
     if found.moved is None:
         raise ValueError("there is no motion to draw; balance with one, as in motion_of='crank=60 rpm'")
-    from ..balancing.demands import parameters
-
     moved = found.moved
     ready = moved.mechanism
     thetas = parameters(ready), parameters(found.mechanism)
@@ -34,10 +34,10 @@ def balance(found: Balance) -> Figure:
         axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for ax, quantity in zip(axes, shown, strict=True):
             signed = quantity in ("moment", "torque")
-            lines = [_line(found, quantity, theta, signed) for theta in thetas]
-            ax.plot(moved.times, lines[0], color=IDEAL, label="before")
-            ax.plot(moved.times, lines[1], color=COLOURS[0], label="after")
-            in_view(ax, [*(np.ravel(line) for line in lines), np.zeros(1)])
+            pair = [_line(found, quantity, theta, signed) for theta in thetas]
+            ax.plot(moved.times, pair[0], color=IDEAL, label="before")
+            ax.plot(moved.times, pair[1], color=COLOURS[0], label="after")
+            in_view(ax, [*(np.ravel(line) for line in pair), np.zeros(1)])
             ax.set_ylabel(f"{_NAMES[quantity]}\n({UNITS[quantity]})")
         legend(axes[0])
         axes[0].margins(x=0)
@@ -50,6 +50,25 @@ def _line(found: Balance, quantity: str, theta: np.ndarray, signed: bool) -> np.
     if signed and found.moved.rows[quantity].shape[1] == 1:
         return found.moved.signal(quantity, theta)[:, 0]
     return found.moved.sizes(quantity, theta)
+
+
+def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple[float, float] = (0.0, 0.0)) -> Figure:
+    """Shaking force and moment about a pole (m) over a run, with the ideal twin behind: what play does to a balance."""
+    found = balancing.shaking(run, pole=pole)
+    ideal = None if twin is None else balancing.shaking(twin, pole=pole)
+    with sheet(run, 2 * HEIGHT) as figure:
+        axes = figure.subplots(2, 1, sharex=True)
+        for i, (ax, name) in enumerate(zip(axes, ("force", "moment"), strict=True)):
+            shown = [found[name].values, np.zeros(1)]
+            if ideal is not None:
+                behind(ax, ideal.time.values, ideal[name].values, "" if i else "ideal joints")
+                shown.append(ideal[name].values)
+            lines(ax, found.time.values, {"with play" if i == 0 else "_play": (found[name].values, look(0))})
+            in_view(ax, shown)
+            ax.set_ylabel(f"{_NAMES[name]}\n({UNITS[name]})")
+        legend(axes[0])
+        over_time(axes[-1:])
+    return figure
 
 
 def front(found: xarray.Dataset) -> Figure:
