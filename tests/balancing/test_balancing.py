@@ -163,6 +163,23 @@ class TestReference:
         assert found.offset.sel(address="arm.arm1.counterweight.x").item() == pytest.approx(-0.1 * (0.1 + 0.4 + 2.0))
 
 
+def test_a_bar_on_a_pivot_and_a_mechanism_that_is_balanced_already():
+    found = balancing.balance(jp.library.pendulum(), "static", "bar1:mass<=3kg", times=[0.0, 0.1])
+    assert found.feasible and found.design["bar1.counterweight.mass"] * found.design["bar1.counterweight.x"] == -0.5
+    five = jp.library.coelho_five_bar()
+    again = balancing.balance(five, "static", "left_inner,left_outer", independent=["J1", "J5"])
+    assert again.feasible and {again.design[f"left_{b}.counterweight.mass"] for b in ("inner", "outer")} == {0.0}
+
+
+def test_what_cannot_be_met_does_not_spoil_what_can():
+    """Links 1 and 2 get the counterweights of their own conditions, though link 3 stays unbalanced."""
+    found = balancing.balance(jp.library.wu_2017(), "force", "link1,link2", times=[0.0, 0.1])
+    assert not found.feasible and found.rank == 6
+    for b in ("link1", "link2"):
+        x, y = (found.design[f"{b}.counterweight.{c}"] for c in "xy")
+        assert x < 0 and abs(y) < 0.3 * abs(x)
+
+
 class TestForceAndMoment:
     def test_counterweights_alone_cannot(self):
         found = balancing.balance(four_bar(), "force and moment", "crank,rocker", times=[0.0, 0.1])

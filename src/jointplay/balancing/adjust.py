@@ -29,6 +29,7 @@ from .demands import labels, parameters, springs
 
 OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
 FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
+NOWHERE = 1e-13  # m: places nearer to 0 are round-off
 HEAVY = 100.0  # times the mass of all bodies: the most a counterweight has unless bounds say otherwise
 _UNITS = {"mass": MASS, "x": LENGTH, "y": LENGTH, "radius": LENGTH, "inertia": INERTIA, "ratio": NUMBER}
 
@@ -275,7 +276,10 @@ class Space:
         for body in {one.element for one in self.adjusted if one.kind == "number"}:
             inertia = f"{self.mechanism.owner(body)}.inertia"  # a uniform bar's would change with its mass
             found.setdefault(inertia, self.mechanism.value(inertia))
-        return found
+        for address in [a for a, x in found.items() if a.endswith(".counterweight.mass") and x == 0]:
+            at = address.removesuffix(".mass")  # a counterweight that is left away is nowhere
+            found |= {f"{at}.x": 0.0, f"{at}.y": 0.0}
+        return {a: 0.0 if a.endswith((".x", ".y")) and abs(x) < NOWHERE else x for a, x in found.items()}
 
     def parameters(self, s: np.ndarray) -> np.ndarray:
         """The parameters (see `demands.parameters`) at a point of the space, or at several: (..., variables)."""

@@ -35,11 +35,9 @@ class Demands:
     singular: int
 
     def residual(self, parameters: np.ndarray) -> float:
-        """The largest row, relative to the sum of the sizes of its terms."""
-        sizes = np.abs(self.rows) @ np.abs(parameters) + np.abs(self.constant)
-        return float(
-            np.abs(self.rows @ parameters + self.constant).max(initial=0.0) / max(sizes.max(initial=0.0), 1e-300)
-        )
+        """The largest row, relative to what rows have for parameters of the size of the mechanism."""
+        size = float((np.abs(self.rows) @ self.sizes + np.abs(self.constant)).max(initial=0.0))
+        return float(np.abs(self.rows @ parameters + self.constant).max(initial=0.0)) / max(size, 1e-300)
 
 
 def springs(mechanism: Mechanism) -> list[str]:
@@ -166,8 +164,9 @@ def demands(
     places, singular = positions(least, count, seed)
     model = Dynamics(wide, least)
     blocks: list[np.ndarray] = []
-    for at in places:
-        blocks += _rows(model, at, objective)
+    for at in places:  # near a singular position rates are large, and would outweigh all others
+        fastest = max(1.0, float(np.abs(at.C / least.scale[:, None]).max()))
+        blocks += [block / fastest for block in _rows(model, at, objective)]
     rows = np.vstack([block.reshape(-1, block.shape[-1]) for block in blocks])
     n, size = len(model.mechanism.bodies), float(least.scale[0])
     heavy = max(float(np.abs(model.parameters[0 : 4 * n : 4]).sum()), 1e-300)

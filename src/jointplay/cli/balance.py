@@ -74,9 +74,9 @@ def summary(found: Balance, front: Any, files: list[Path]) -> str:
         lines.append(f"{found.rank} independent conditions:")
         lines += [f"  {one.text}" for one in found.conditions]
     lines.append("")
-    lines.append("the design meets them" if found.feasible and found.conditions else "the best design found")
+    lines.append("the design meets them:" if found.feasible and found.conditions else "the best design found:")
     if not found.feasible:
-        lines[-1] = f"infeasible: {found.reason}; the nearest design"
+        lines[-1] = f"infeasible: {found.reason}. The nearest design:"
     lines.append(columns([(f"  {address}", f"= {x:.9g}") for address, x in found.design.items()]))
     lines += [f"residual {found.residual:.3g} (relative)", ""]
     if found.moved is None:
