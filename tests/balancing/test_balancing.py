@@ -165,7 +165,7 @@ class TestReference:
 
 def test_a_bar_on_a_pivot_and_a_mechanism_that_is_balanced_already():
     found = balancing.balance(jp.library.pendulum(), "static", "bar1:mass<=3kg", times=[0.0, 0.1])
-    assert found.feasible and found.design["bar1.counterweight.mass"] * found.design["bar1.counterweight.x"] == -0.5
+    assert found.feasible and found.design["bar1.counterweight.mass"] * found.design["bar1.counterweight.x"] == pytest.approx(-0.5)
     five = jp.library.coelho_five_bar()
     again = balancing.balance(five, "static", "left_inner,left_outer", independent=["J1", "J5"])
     assert again.feasible and {again.design[f"left_{b}.counterweight.mass"] for b in ("inner", "outer")} == {0.0}
@@ -222,7 +222,7 @@ def evaluated(text, mechanism):
     return eval(compile(ast.parse(numbers, mode="eval"), "", "eval"))
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.floats(0.08, 0.12), min_size=4, max_size=4),
     st.lists(st.floats(0.2, 2.0), min_size=3, max_size=3),
@@ -265,7 +265,7 @@ class TestLeast:
             radius = [
                 math.hypot(near[f"{b}.counterweight.x"], near[f"{b}.counterweight.y"]) for b in ("crank", "rocker")
             ]
-            near |= {f"{b}.counterweight.{c}": near[f"{b}.counterweight.{c}"] * 0.08 / r
+            near |= {f"{b}.counterweight.{c}": near[f"{b}.counterweight.{c}"] * 0.08 / (r or 1.0)
                      for b, r in zip(("crank", "rocker"), radius, strict=True) for c in "xy"}  # fmt: skip
             if inside:
                 assert worth(quantity, parameters(shifted(four_bar(), near))) > best * (1 - 2e-3)
