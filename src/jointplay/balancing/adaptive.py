@@ -58,10 +58,7 @@ def adaptive(
         residuals.append(found.residual(space.parameters(s)))
     addresses = list(designs[0])
     table = np.array([[design[a] for a in addresses] for design in designs])
-    lines = np.polyfit(given, table, 1)
-    off = np.abs(table - np.outer(given, lines[0]) - lines[1]).max(axis=0)
-    straight = off <= LINEAR * np.maximum(np.abs(table).max(axis=0), 1e-3)
-    slope, offset = (np.where(straight, np.where(np.abs(x) < 1e-12, 0.0, x.round(12)), np.nan) for x in lines)
+    offset, slope = _lines(np.array(given), table)
     return Dataset(
         {
             "design": (("payload", "address"), table),
@@ -73,3 +70,12 @@ def adaptive(
         {"payload": given, "address": addresses},
         {"title": mechanism.name, "payload": payload, "objective": goal},
     )
+
+
+def _lines(payload: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Offset and slope of each column over the payload; nan where it is no straight line."""
+    slope, offset = np.polyfit(payload, table, 1)
+    off = np.abs(table - np.outer(payload, slope) - offset).max(axis=0)
+    straight = off <= LINEAR * np.maximum(np.abs(table).max(axis=0), 1e-3)
+    clean = [np.where(np.abs(x) < 1e-12, 0.0, x.round(12)) for x in (offset, slope)]
+    return np.where(straight, clean[0], np.nan), np.where(straight, clean[1], np.nan)

@@ -11,7 +11,7 @@ import numpy as np
 from ..model.forces import Spring, Torsion
 from ..model.mechanism import Mechanism
 from ..physics.kinematics import Pose
-from ..statics.complement import Coordinates
+from ..statics.complement import Coordinates, second_degree
 from ..system import System, as_system
 from .frames import PARTS, Frames, inertias
 from .samples import Position, positions
@@ -124,24 +124,11 @@ class Dynamics:
         here = self.wide.evaluate(at.q)
         C1 = self.wide.complement(here)
         across = np.eye(C1.shape[1]) if self.wide is self.least else here.B[self.wide.asked] @ at.C
-        n = C1.shape[1]
-        zero, units = np.zeros(n), np.eye(n)
 
         def u(p: np.ndarray, dp: np.ndarray) -> np.ndarray:
             return self.inputs(at, C1, across, p, dp)
 
-        z = u(zero, zero)
-        M = np.stack([u(zero, e) - z for e in units], axis=1)
-        plus, minus = ([u(sign * e, zero) for e in units] for sign in (1, -1))
-        D = np.zeros((len(z), n, n, z.shape[1]))
-        B = np.stack([(a - b) / 2 for a, b in zip(plus, minus, strict=True)], axis=1)
-        for r in range(n):
-            D[:, r, r] = (plus[r] + minus[r]) / 2 - z
-        for r in range(n):
-            for s in range(r):
-                both = (u(units[r] + units[s], zero) + u(-units[r] - units[s], zero)) / 2 - z
-                D[:, r, s] = D[:, s, r] = (both - D[:, r, r] - D[:, s, s]) / 2
-        return {"z": z, "M": M, "D": D, "B": B}
+        return dict(zip(("z", "M", "D", "B"), second_degree(u, C1.shape[1]), strict=True))
 
 
 def demands(

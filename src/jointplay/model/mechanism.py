@@ -388,16 +388,10 @@ class Mechanism(Part):
         return self.replace(joints={**self.joints, joint: {**data, **named, **fields}})
 
 
-PARTS = ("x", "y", "angle", "rate", "distance", "across", "position", "upper", "lower", "front", "rear", "stop")
-_CONTACT = re.compile(r"(\.(front|rear|stop))?\.(upper|lower)$")
+_PART = re.compile(r"\.(x|y|angle|rate|distance|across|position|((front|rear|stop)\.)?(upper|lower))$")
 
 
 def owner(label: str) -> str:
-    """The element that a label of a row, coordinate or contact belongs to ("J1" of "J1.x"), or the body of a point.
-
-    Where there are modules, `Mechanism.owner` knows more: which names have dots.
-    """
-    head, _, last = label.rpartition(".")
-    if last in PARTS and head:
-        return _CONTACT.sub("", label) if last in ("upper", "lower") else head
-    return label.partition(".")[0]
+    """The element that a label of a row, coordinate or contact belongs to ("J1" of "J1.x"), or the body of a point;
+    of points in modules only `Mechanism.owner` knows."""
+    return _PART.sub("", label) if _PART.search(label) else label.partition(".")[0]

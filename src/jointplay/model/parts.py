@@ -125,10 +125,7 @@ class Frozen(dict[str, Any]):
 
 
 class Names:
-    """Annotation of a dictionary whose keys are names of elements or points; it comes out frozen.
-
-    nested: names may have dots, as those of elements of modules.
-    """
+    """Annotation of a dictionary by names of elements (if nested, with dots) or points; it comes out frozen."""
 
     def __init__(self, reserved: Iterable[str] = (), nested: bool = False) -> None:
         self.reserved, self.nested = frozenset(reserved), nested

@@ -135,6 +135,28 @@ def null_space(
     return DataArray(found[method], labels, tuple(labels), attrs={"method": method, "apart": apart})
 
 
+def second_degree(
+    u: Callable[[np.ndarray, np.ndarray], np.ndarray], n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """z, M, D and B of u(p, p') = M p' + D p p + B p + z for n rates, exactly; D is symmetric in them.
+
+    What u gives may have further dimensions after that of the inputs; those of the rates stand between.
+    """
+    zero, units = np.zeros(n), np.eye(n)
+    z = u(zero, zero)
+    M = np.stack([u(zero, e) - z for e in units], axis=1)
+    ahead, back = ([u(sign * e, zero) for e in units] for sign in (1, -1))
+    B = np.stack([(a - b) / 2 for a, b in zip(ahead, back, strict=True)], axis=1)
+    D = np.zeros((len(z), n, n, *z.shape[1:]))
+    for r in range(n):
+        D[:, r, r] = (ahead[r] + back[r]) / 2 - z
+    for r in range(n):
+        for s in range(r):
+            both = (u(units[r] + units[s], zero) + u(-units[r] - units[s], zero)) / 2 - z
+            D[:, r, s] = D[:, s, r] = (both - D[:, r, r] - D[:, s, s]) / 2
+    return z, M, D, B
+
+
 def reduced(
     system: Mechanism | System,
     q: Any = None,
@@ -166,22 +188,11 @@ def reduced(
     C = least.complement(least.evaluate(at))
     across = np.eye(len(least.labels)) if wide is least else here.B[wide.asked] @ C
     n = C1.shape[1]
-    zero, units = np.zeros(n), np.eye(n)
 
     def u(p: np.ndarray, dp: np.ndarray) -> np.ndarray:
         return np.asarray(across.T @ wide.inputs(at, C1, p, dp))
 
-    z = u(zero, zero)
-    M = np.stack([u(zero, e) - z for e in units], axis=1)
-    ahead, back = ([u(sign * e, zero) for e in units] for sign in (1, -1))
-    B = np.stack([(a - b) / 2 for a, b in zip(ahead, back, strict=True)], axis=1)
-    D = np.zeros((len(z), n, n))
-    for r in range(n):
-        D[:, r, r] = (ahead[r] + back[r]) / 2 - z
-    for r in range(n):
-        for s in range(r):
-            both = (u(units[r] + units[s], zero) + u(-units[r] - units[s], zero)) / 2 - z
-            D[:, r, s] = D[:, s, r] = (both - D[:, r, r] - D[:, s, s]) / 2
+    z, M, D, B = second_degree(u, n)
     random = np.random.default_rng(0)
     p, dp = random.normal(size=(2, n))
     exact = u(p, dp)
