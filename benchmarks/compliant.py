@@ -27,8 +27,8 @@ from startup import output
 import jointplay as jp
 from jointplay.model import library
 from jointplay.papers import wu2017
-from jointplay.simulation import FixedRungeKutta, RungeKutta, plan, simulate
-from jointplay.simulation.outcome import Journey
+from jointplay.run import Run
+from jointplay.simulation import FixedRungeKutta, RungeKutta, planned, simulate
 
 Results = dict[str, float | None]
 STEP, STEPS = 1e-6, 6000  # s: half a turn of the crank, for all
@@ -70,13 +70,13 @@ def mechanism() -> jp.Mechanism:
     )
 
 
-def timed(journey: Journey) -> float:
+def timed(run: Run) -> float:
     """CPU seconds of a run from its start; it must reach its end."""
     before = time.thread_time()
-    outcome = journey.go(None, strict=True)
+    run.advance()
     spent = time.thread_time() - before
-    if not outcome.complete:
-        raise SystemExit(f"compliant contact: {outcome.text}")
+    if run.status != ["done"]:
+        raise SystemExit(f"compliant contact: {run.explain()}")
     return spent
 
 
@@ -88,15 +88,15 @@ def compliant_contact() -> Results:
     peer = importlib.util.find_spec("exudyn") is not None
     if not peer:
         print("Exudyn is skipped: it is not installed here (pip install exudyn)")
-    own = plan(system, FixedRungeKutta(STEP, order=4), STEPS * STEP, EVERY)
-    begin = states(own.run)
+    own = planned(system, STEPS * STEP, FixedRungeKutta(STEP, order=4), EVERY).run
+    begin = states(own)
     for _ in range(ROUNDS):
         for _ in range(REPEATS):
-            own.run.start(0)
+            own.start(0)
             for name, x in begin.items():
-                own.run[name] = x
-            seen["compliant_rk4_us"].append(timed(own) / own.steps() * 1e6)
-        columns = own.run.rows("samples")
+                own[name] = x
+            seen["compliant_rk4_us"].append(timed(own) / int(own["steps.taken"][0]) * 1e6)
+        columns = own.rows("samples")
         same("jointplay", truth, columns["time"], columns["slider.x"])
         if peer:
             found = json.loads(output([sys.executable, str(HERE / "exudyn_slider_crank.py"), str(STEPS), str(REPEATS)]))
@@ -118,5 +118,5 @@ def two_driving_links() -> Results:
     """CPU seconds of 120 s of paper 002 at 0.5 mm, with the tolerances of its study."""
     loose = library.wu_2017(clearance=5e-4, contact=library.wu_2017_contact())
     system = jp.System(loose)
-    ways = [plan(system, wu2017.STEPPER, wu2017.WINDOW, wu2017.WINDOW / 1000) for _ in range(3)]
-    return {"wu2017_120s_s": min(timed(way) for way in ways)}
+    ways = [planned(system, wu2017.WINDOW, wu2017.STEPPER, wu2017.WINDOW / 1000) for _ in range(3)]
+    return {"wu2017_120s_s": min(timed(way.run) for way in ways)}

@@ -26,9 +26,7 @@ from startup import output
 
 from jointplay.model import Rigid, control, library, sine
 from jointplay.run import Run
-from jointplay.simulation import MoreauJean, plan
-from jointplay.simulation.outcome import Journey
-from jointplay.system import System
+from jointplay.simulation import MoreauJean, Simulation, planned
 
 Results = dict[str, float | None]
 STEP, UNTIL = 1e-5, 2.0  # s
@@ -46,10 +44,10 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
 
 def rigid_contact() -> Results:
     """Microseconds per step and simulation."""
-    one, two = journey("J2"), journey("J2", "J3")
+    one, two = loose("J2"), loose("J2", "J3")
     wanted = sine(6.0, 0.75 * math.pi)
     law = control.feedback_linearisation("crank", wanted, k1=2000, k2=200, settled=1.0)
-    steered = plan(System(library.crank_rocker_2016(3e-3, 3e-3).replace(control=law)), MoreauJean(STEP), 10.0, 0.01)
+    steered = planned(library.crank_rocker_2016(3e-3, 3e-3), 10.0, MoreauJean(STEP), 0.01, control=law)
     lanes = Run(one.run.program, lanes=len(CLEARANCES))
     hand, peer = compiled("crank_rocker.cpp"), siconos()
     angles = [str(float(one.run[f"{body}.angle"][0])) for body in ("crank", "coupler", "rocker")]
@@ -65,7 +63,7 @@ def rigid_contact() -> Results:
             run["J2.clearance"] = CLEARANCES
         before = time.thread_time()
         go()
-        spent, steps = time.thread_time() - before, run["step"]
+        spent, steps = time.thread_time() - before, run["steps.taken"]
         if set(run.status) != {"done"}:
             raise SystemExit(f"{key}: {run.explain()}")
         seen.setdefault(key, []).append(spent * 1e6 / int(steps.sum()))
@@ -73,10 +71,10 @@ def rigid_contact() -> Results:
     for _ in range(ROUNDS):
         if hand is not None:
             seen["limit_us"].append(hand_written_ns(hand, "feedback") / 1e3)
-        timed("rigid_one_clearance_us", one.run, lambda: one.go(None, strict=True))
-        timed("rigid_two_clearances_us", two.run, lambda: two.go(None, strict=True))
+        timed("rigid_one_clearance_us", one.run, one.run.advance)
+        timed("rigid_two_clearances_us", two.run, two.run.advance)
         timed("rigid_one_clearance_lanes_us", lanes, lanes.advance)
-        timed("feedback_two_clearances_us", steered.run, lambda: steered.go(None, strict=True))
+        timed("feedback_two_clearances_us", steered.run, steered.run.advance)
         if peer is not None:
             report = json.loads(output([*peer, str(PEER_STEPS), *angles]))
             seen["siconos_us"].append(report["us"])
@@ -88,14 +86,14 @@ def rigid_contact() -> Results:
     return found
 
 
-def journey(*joints: str) -> Journey:
+def loose(*joints: str) -> Simulation:
     """A run of the crank-rocker with play in these joints."""
     crank = 1.570823772407980
     mechanism = library.four_bar((1.0, 4.0, 2.5, 3.0), (1, 1, 1), (0.0833, 1.33, 0.521), crank)
     mechanism = mechanism.replace(forces={"motor": {"kind": "torque", "on": "crank", "torque": 6.0}})
     for joint in joints:
         mechanism = mechanism.loosen(joint, 3e-3, journal_radius=0.06, contact=Rigid(friction=0.1))
-    return plan(System(mechanism), MoreauJean(STEP), UNTIL, UNTIL / 1000)
+    return planned(mechanism, UNTIL, MoreauJean(STEP), UNTIL / 1000)
 
 
 def states(run: Run) -> dict[str, float]:
@@ -121,9 +119,9 @@ def siconos() -> list[str] | None:
     return [python, str(HERE / f"{name}.py"), str(plugin)]
 
 
-def check(run: Journey, crank: float) -> None:
+def check(simulation: Simulation, crank: float) -> None:
     """Stop if the peer's crank is elsewhere; the schemes agree to first order in the step."""
-    columns = run.run.rows("samples")
+    columns = simulation.run.rows("samples")
     own = float(np.interp(PEER_STEPS * STEP, columns["time"], columns["crank.angle"]))
     if abs(own - crank) > 1e-4:
         raise SystemExit(f"SICONOS: the crank is at {crank:.7f} rad, in jointplay at {own:.7f} rad")

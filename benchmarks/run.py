@@ -16,11 +16,13 @@ from typing import Any
 import compliant
 import literature
 import numpy as np
+import repeated
 import rigid
 from compliant import compliant_contact, two_driving_links
 from crank_rocker import crank_rocker
 from hand_written import HERE, check, compiled, hand_written_ns
 from literature import table_of_controllers
+from repeated import python_loop, repeated_runs
 from rigid import rigid_contact
 from startup import CACHED, COLD, empty_cache, library_start_up, start_up
 
@@ -73,7 +75,7 @@ def compile_time() -> Results:
 
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
-BENCHMARKS += [two_driving_links, table_of_controllers, start_up, library_start_up]
+BENCHMARKS += [two_driving_links, table_of_controllers, start_up, library_start_up, repeated_runs, python_loop]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -82,6 +84,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *rigid.BARS,
     *compliant.BARS,
     *literature.BARS,
+    *repeated.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]

@@ -49,7 +49,7 @@ for name, number in rows.items():
 for joint, free, impacts in zip(run.contact.values, run.share_free.values, run.impacts.values, strict=True):
     hardest = float(run.impact_normal[run.impact_contact == joint].max())
     print(f"{joint} flies free for {free:.1%} of the time; {impacts} impacts, the hardest of {hardest:.2f} N s")
-for name, value in jp.results.audit(run).items():
-    print(f"audit, {name}: {value:.2g}")
+for entry in jp.results.audit(run):
+    print(f"audit, {entry['name']}: {entry['value']:.2g} {entry['unit'] if entry['unit'] != '1' else ''}")
 print("written: build/crank_rocker.nc, build/crank_rocker_ideal.nc, build/crank_rocker.png")
 print(f"the page that moves: open {page.resolve().as_uri()} in a browser")

@@ -18,7 +18,7 @@ ROOMS: list[set[str]] = [
     {"laws"},
     {"model"},
     {"physics"},
-    {"system"},
+    {"system", "structure"},
     {"simulation", "statics", "results", "audit"},
     {"comparison", "analysis", "sweep", "balancing"},
     {"papers"},

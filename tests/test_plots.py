@@ -301,11 +301,11 @@ def test_segments_cover_the_time():
 
 
 def test_energy_balance_is_the_imbalance_of_the_audit():
-    from jointplay.results import audit
+    from jointplay.results import audited
 
     figure = plots.energy(runs.rocker())
     left = figure.axes[1].lines[0].get_ydata()
-    assert np.abs(left).max() == pytest.approx(audit(runs.rocker())["energy imbalance (J)"], rel=1e-3)
+    assert np.abs(left).max() == pytest.approx(audited(runs.rocker(), "energy imbalance"), rel=1e-3)
 
 
 def test_impacts_are_all_there():

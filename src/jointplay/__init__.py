@@ -4,7 +4,8 @@ describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (jo
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
 look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
-run         simulate, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
+extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
 balancing   balancing (shaking forces, tests of balance, conditions, designs, trade-offs)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
@@ -24,7 +25,8 @@ _ROOMS = {
     "jointplay.system": "System",
     "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",
-    "jointplay.simulation": "simulate RungeKutta FixedRungeKutta MoreauJean Outcome SimulationFailed",
+    "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
+    "SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _MODULES = ("balancing", "engine", "model", "plots", "report", "results")

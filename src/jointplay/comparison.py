@@ -14,7 +14,7 @@ from .model.joints import Openable, Revolute, play
 from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
-from .simulation import SAMPLES, Stepper, plan
+from .simulation import Stepper, planned
 from .system import System
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ def compare(
     runs: dict[str, Dataset] = {}
     for name, variant in variants.items():
         begin = time.perf_counter()
-        system = System(variant, 1.02 * until)
-        journey = plan(system, given.get(name), until, until / SAMPLES if every is None else every)
+        simulation = planned(variant, until, given.get(name), every)
         ready = time.perf_counter()
-        outcome = journey.go(None, strict=False)
-        cost = (time.perf_counter() - ready) / outcome.time if outcome.time else np.nan
-        runs[name] = run = journey.dataset(outcome)
+        simulation.advance(until)
+        reached = float(simulation.time[0])
+        cost = (time.perf_counter() - ready) / reached if reached else np.nan
+        runs[name] = run = simulation.result()
         rows.append(row(run, runs[baseline]) | {"cost": cost, "preparation": ready - begin})
     labels = {"contact": list(variants), "body": list(mechanism.bodies), "joint": list(mechanism.joints)}
     data: dict[str, Any] = {}

@@ -18,35 +18,14 @@ from ._version import __version__
 from .model.files import dumps
 from .model.mechanism import owner
 from .model.parts import ModelError
+from .physics import record
 from .system import System
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 SUFFIXES = (".nc", ".csv", ".parquet")
-# variable -> dimension besides time, what follows the name in columns, unit, what it is
-_OF_BODIES = {
-    "x": (".x", "m", "mass centre, x"),
-    "y": (".y", "m", "mass centre, y"),
-    "angle": (".angle", "rad", "angle, not wrapped"),
-    "x_rate": (".x.rate", "m/s", "velocity of the mass centre, x"),
-    "y_rate": (".y.rate", "m/s", "velocity of the mass centre, y"),
-    "angle_rate": (".angle.rate", "rad/s", "angular velocity"),
-    "x_acceleration": (".x.acceleration", "m/s^2", "acceleration of the mass centre, x"),
-    "y_acceleration": (".y.acceleration", "m/s^2", "acceleration of the mass centre, y"),
-    "angle_acceleration": (".angle.acceleration", "rad/s^2", "angular acceleration"),
-}
-_OF_JOINTS = {
-    "force_x": (".force.x", "N", "force on the joint's second body, x"),
-    "force_y": (".force.y", "N", "force on the joint's second body, y"),
-    "moment": (".moment", "N*m", "moment on the joint's second body about its second point"),
-}
-_OVERALL = {
-    "kinetic": ("J", "kinetic energy"),
-    "potential": ("J", "potential energy of gravity and springs"),
-    "work": ("J", "work of applied forces, motors, dampers and drives since the start"),
-}
 
 
 def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mapping[str, Any] | None = None) -> Dataset:
@@ -62,17 +41,17 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
             table = np.column_stack([columns[label + end] for label in labels])
             data[name] = (("time", dimension), table, {"units": unit, "long_name": text})
 
-    for name, (end, unit, text) in _OF_BODIES.items():
-        gather(name, "body", bodies, end, unit, text)
-    for name, (end, unit, text) in _OF_JOINTS.items():
-        gather(name, "joint", joints, end, unit, text)
-    rows = [row for row in system.rows if f"{row}.multiplier" in columns]
-    gather("multiplier", "row", rows, ".multiplier", "N or N*m", "multiplier of the constraint row")
+    for name, signal in record.BODIES.items():
+        gather(name, "body", bodies, *signal)
+    for name, signal in record.JOINTS.items():
+        gather(name, "joint", joints, *signal)
+    rows = [row for row in system.rows if row + record.MULTIPLIER.end in columns]
+    gather("multiplier", "row", rows, *record.MULTIPLIER)
     drives = [row for row in rows if owner(row) in mechanism.drives]
-    gather("effort", "drive", drives, ".multiplier", "N or N*m", "force or torque of the drive along its motion")
-    for name, (unit, text) in _OVERALL.items():
-        if name in columns:
-            data[name] = ("time", columns[name], {"units": unit, "long_name": text})
+    gather("effort", "drive", drives, *record.EFFORT)
+    for name, signal in record.ENERGIES.items():
+        if signal.end in columns:
+            data[name] = ("time", columns[signal.end], {"units": signal.unit, "long_name": signal.text})
     coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s"}), "body": bodies}
     coordinates |= {"joint": joints} if joints else {}
     coordinates |= {"row": rows} if rows else {}
@@ -270,7 +249,16 @@ def register() -> None:
     register_dataset_accessor("jp")(Accessor)
 
 
-def audit(run: Dataset) -> dict[str, float]:
-    """What makes a run trustworthy: drift of the constraints, imbalance of energy, and so on."""
-    found: dict[str, float] = json.loads(run.attrs.get("audit", "{}"))
+def audit(run: Dataset) -> list[dict[str, Any]]:
+    """What makes a run trustworthy: drift of the constraints, imbalance of energy, and so on; each entry has a name, a
+    value, its unit, a limit and a judgement (None where nothing is judged yet)."""
+    found: list[dict[str, Any]] = json.loads(run.attrs.get("audit", "[]"))
     return found
+
+
+def audited(run: Dataset, name: str) -> float:
+    """The value of one entry of the audit."""
+    found = {entry["name"]: entry["value"] for entry in audit(run)}
+    if name not in found:
+        raise KeyError(f"the audit has no {name!r}; it has {', '.join(found)}")
+    return float(found[name])

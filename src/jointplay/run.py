@@ -65,9 +65,9 @@ class Run:
             if share and lanes > 1:
                 raise ValueError("eager runs take one lane at a time and cannot share steps")
             return
-        from .engine.native import Native
+        from .engine.native import native
 
-        self.native = Native(program, lanes, fma, share)
+        self.native = native(program, lanes, fma, share)
         self.buffers = {}
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
         words |= {f"array {n}": array for n, array in self.arrays.items()}
@@ -77,6 +77,8 @@ class Run:
             self.buffers[name] = np.zeros((stride, len(columns), lanes))
             values |= {f"{name}.rows": self.buffers[name].ctypes.data, f"{name}.limit": stride - 2 * most}
         self.control = np.array([values.get(w, 0) for w in control_words(program)], np.int64)
+        self.control_address = self.control.ctypes.data
+        self.counters = [self.places[f"{name}.rows"] for name in program.streams]
 
     def start(
         self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None
@@ -126,6 +128,11 @@ class Run:
         given = [encode(slot, self.share_of(name, value, lane)) for lane in range(self.lanes)]
         for lane, word in enumerate(given):
             words[:, lane] = word
+
+    def put(self, name: str, lane: int, value: Any) -> None:
+        """Set a state, memory, accumulator or parameter of one lane; all places of a delay alike."""
+        words, slot = self.words(name)
+        words[:, lane] = encode(slot, value)
 
     def share_of(self, name: str, x: Any, lane: int) -> Any:
         """One lane's share of a number given once for all or once per lane, or of a list of arrays."""
@@ -207,15 +214,22 @@ class Run:
     def few_steps(self, steps: int) -> int:
         """The same for a caller that holds Ctrl-C back (`undisturbed`)."""
         self.control[0] = steps
-        self.native(self.control)
-        for name, buffer in self.buffers.items():
-            counts = self.state_words[self.places[f"{name}.rows"]]
-            for lane in np.flatnonzero(counts) if counts.any() else ():
-                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
-            counts[:] = 0
+        self.native.function(self.control_address)
+        if any(
+            self.state_words[self.counters, 0].tolist() if self.lanes == 1 else self.state_words[self.counters].flat
+        ):
+            self.drain()
         done = int(self.control[0])
         self.steps_taken += done
         return done
+
+    def drain(self) -> None:
+        """Take the rows out of the buffers."""
+        for name, buffer in self.buffers.items():
+            counts = self.state_words[self.places[f"{name}.rows"]]
+            for lane in np.flatnonzero(counts):
+                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
+            counts[:] = 0
 
     def eager_steps(self, steps: int, expect: int | None) -> int:
         """The same steps, computed at once in Python, all lanes together."""

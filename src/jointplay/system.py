@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,13 @@ from .physics.contacts import contacts
 from .physics.motions import sampled
 from .physics.reduced import known
 from .run import Run
+from .structure import Kept, structure
 
+T = TypeVar("T")
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
+# numbers whose being 0 changes what there is to compute: they cannot be set free
+STRUCTURAL = (".clearance", ".play", ".noise", ".resolution", ".delay", ".regularisation", "gravity.x", "gravity.y")
+PROGRAMS = Kept()  # of all systems of this process
 
 
 @dataclass(frozen=True)
@@ -63,34 +68,37 @@ class System:
     """The compiled equations of a mechanism in the coordinates x, y, angle of each body.
 
     Motions given as Python functions that cannot be traced are sampled from 0 to `until` (s); `notes` says so.
+    free: addresses of numbers that may be changed in a run even where they are 0 now.
     """
 
-    def __init__(self, mechanism: Mechanism, until: float = 10.0) -> None:
+    def __init__(self, mechanism: Mechanism, until: float = 10.0, free: Collection[str] = ()) -> None:
         if not isinstance(mechanism, Mechanism):
             raise ValueError(f"expected a mechanism, got {mechanism!r}; see jointplay.load or jointplay.library")
         self.given, self.mechanism, self.notes = mechanism, *sampled(mechanism, until)
         self.span = until if self.notes else math.inf  # s: how far motions that had to be sampled reach
+        self.reach, self.free = until, frozenset(free)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
-        self.rows: list[str] = []
-        self.contacts: list[str] = []
-        self.journals: list[str] = []
         self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
-        self.entries: dict[str, tuple[list[int], list[int]]] = {}  # where the columns of the emitted row belong
-        self.constants: dict[str, np.ndarray] = {}
         self.parameters = self.numbers()
-        state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
-        self.program = trace(self._text, state, {"time": 0.0, **self.parameters})
         self.ready()
 
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
         given, control = self.mechanism.addresses().items(), self.mechanism.control
         gains = {f"control.{name}" for name in (control.law.values if control and control.computed else ())}
-        gains |= {"control.settled", "control.regularisation"} if control else set()
+        gains |= {"control.settled"} if control else set()
+        fixed = {a for a in self.free if a.endswith(STRUCTURAL)}
         used = {
             a: x
             for a, x in given
-            if (x != 0 or a.endswith(CONTACT) or ".normal." in a or ".friction." in a or a in gains)
+            if (
+                x != 0
+                or a.endswith(CONTACT)
+                or ".normal." in a
+                or ".friction." in a
+                or a in gains
+                or a in self.free - fixed
+            )
             and not a.startswith("start.")
         }
         used |= {f"control.model.{a}": x for a, x in known(self.mechanism).items() if x != 0}
@@ -101,30 +109,74 @@ class System:
         mechanism, known = self.mechanism, self.parameters
         return lambda p: dynamics.Equations(mechanism, lambda a: p[a] if a in known else 0, dropped)
 
+    def program(self, kind: Hashable, make: Callable[[], T]) -> T:
+        """What `make` traces of this system, kept for all systems of its structure; kind: all else it depends on."""
+        return PROGRAMS.get((self.structure, kind), make)
+
     def with_(self, changes: Mapping[str, float | str]) -> System:
-        """The same mechanism with other numbers at some addresses; traced again only if a zero comes or goes."""
-        other = copy.copy(self)
-        other.given, other.mechanism = self.given.with_(changes), self.mechanism.with_(changes)
-        other.parameters, other.notes, other.kept = other.numbers(), list(self.notes), {}
-        if other.parameters.keys() != self.parameters.keys():
-            return System(other.given, min(self.span, 1e300))
-        other.ready()
-        return other
+        """The same mechanism with other numbers at some addresses; traced again only if its structure changes."""
+        return System(self.given.with_(changes), self.reach, self.free)
 
     def until(self, time: float) -> System:
         """This system, or a new one whose sampled motions reach the time (s)."""
-        return self if time <= self.span else System(self.given, time)
+        return self if time <= self.span else System(self.given, time, self.free)
 
     def ready(self) -> None:
         """A run of the equations with the present numbers."""
-        self.run = Run(self.program, self.parameters)
+        tables = ((name, repr(x)) for name, x in self.parameters.items() if not isinstance(x, float))
+        self.structure = structure(self.mechanism, self.parameters), tuple(tables)
+        self.traced = self.program("equations", lambda: Traced(self))
+        self.rows, self.contacts, self.journals = self.traced.rows, self.traced.contacts, self.traced.journals
+        self.run = Run(self.traced.program, self.parameters)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
-        self.clock = [slot.name for slot in self.program.parameters].index("time")
+        self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
+        self.lock = threading.Lock()  # the run has one place for a state
+
+    def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Equations:
+        """The equations at coordinates q, rates v (zero unless given) and time t."""
+        at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
+        if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
+            names = ", ".join(self.coordinates)
+            raise ValueError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
+        with self.lock:
+            # the words of the run are set directly: names and checks would cost more than the equations
+            self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
+            self.run.state_words[self.run.places["status"], 0] = RUNNING
+            self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
+            rows = self.run.collected["equations"][0]
+            rows.clear()
+            self.run.advance(1)
+            row = rows[0][0].copy()
+        found = {name: array.copy() for name, array in self.traced.constants.items()}
+        for name, (places, columns) in self.traced.entries.items():
+            found[name].flat[places] = row[columns]
+        kinetic, potential, power = found.pop("energies")
+        return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"given": self.given, "reach": self.reach, "free": self.free}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["given"], state["reach"], state["free"])  # type: ignore[misc]
+
+
+class Traced:
+    """The equations of a system, traced: its program, the labels of rows and contacts, and where numbers belong."""
+
+    def __init__(self, system: System) -> None:
+        self.make, self.mechanism, self.coordinates = system.equations(), system.mechanism, system.coordinates
+        self.entries: dict[str, tuple[list[int], list[int]]] = {}  # where the columns of the emitted row belong
+        self.constants: dict[str, np.ndarray] = {}
+        self.rows: list[str] = []
+        self.contacts: list[str] = []
+        self.journals: list[str] = []
+        state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
+        self.program = trace(self._text, state, {"time": 0.0, **system.parameters})
 
     def _text(self, s: Any, p: Any) -> dict[str, Any]:
         q, v, t = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates], p.time
-        text = self.equations()(p)
+        text = self.make(p)
         rows = text.rows(q, v, t)
         self.rows = rows.labels
         n, m, j = len(q), len(rows.labels), len(self.mechanism.joints)
@@ -163,25 +215,6 @@ class System:
             self.entries[name] = (places, numbers)
         emit("equations", **columns)
         return {}
-
-    def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Equations:
-        """The equations at coordinates q, rates v (zero unless given) and time t."""
-        at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
-        if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
-            names = ", ".join(self.coordinates)
-            raise ValueError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
-        # the words of the run are set directly: reading names and checking numbers would cost more than the equations
-        self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
-        self.run.state_words[self.run.places["status"], 0] = RUNNING
-        self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
-        rows = self.run.collected["equations"][0]
-        rows.clear()
-        self.run.advance(1)
-        found = {name: array.copy() for name, array in self.constants.items()}
-        for name, (places, columns) in self.entries.items():
-            found[name].flat[places] = rows[0][0, columns]
-        kinetic, potential, power = found.pop("energies")
-        return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
 
 
 def as_system(mechanism: Mechanism | System) -> System:

@@ -165,7 +165,9 @@ class TestReference:
 
 def test_a_bar_on_a_pivot_and_a_mechanism_that_is_balanced_already():
     found = balancing.balance(jp.library.pendulum(), "static", "bar1:mass<=3kg", times=[0.0, 0.1])
-    assert found.feasible and found.design["bar1.counterweight.mass"] * found.design["bar1.counterweight.x"] == pytest.approx(-0.5)
+    assert found.feasible and found.design["bar1.counterweight.mass"] * found.design[
+        "bar1.counterweight.x"
+    ] == pytest.approx(-0.5)
     five = jp.library.coelho_five_bar()
     again = balancing.balance(five, "static", "left_inner,left_outer", independent=["J1", "J5"])
     assert again.feasible and {again.design[f"left_{b}.counterweight.mass"] for b in ("inner", "outer")} == {0.0}

@@ -12,9 +12,9 @@ from jointplay.laws import law
 from jointplay.model import Compliant, Following, bar, control, library, sine
 from jointplay.physics.control import Loop
 from jointplay.physics.reduced import Reduced
-from jointplay.results import audit
+from jointplay.results import audited
 from jointplay.run import Run
-from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, plan, simulate
+from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, planned, simulate
 from jointplay.statics import start
 from jointplay.system import System
 from tests.helpers import differences, outcome
@@ -64,7 +64,7 @@ def test_feedback_linearisation_leaves_a_linear_error(case):
         assert np.abs(error[:, i] - expected).max() < 2e-6 * max(1.0, abs(first[i]))  # the slope's finite difference
     assert "crank.rate" not in at or np.abs(error).max() < 1e-9  # on the reference it stays
     v = (error[:, 0] ** 2).sum()
-    assert np.isfinite(v) and float(audit(run)["energy imbalance (J)"]) < 1e-7
+    assert np.isfinite(v) and float(audited(run, "energy imbalance")) < 1e-7
 
 
 def test_the_error_of_fixed_steps_is_of_first_order():
@@ -257,7 +257,7 @@ def test_the_work_of_actuators_is_in_the_balance(stepper):
     damper = run.control.values[:, 0] * run.angle_rate.sel(body="crank").values
     spent = np.trapezoid(damper, run.time.values)  # work of the actuator alone; the spring's damper takes the rest
     assert spent > float(run.work[-1])
-    assert audit(run)["energy imbalance (J)"] < (1e-3 if isinstance(stepper, MoreauJean) else 1e-6)
+    assert audited(run, "energy imbalance") < (1e-3 if isinstance(stepper, MoreauJean) else 1e-6)
 
 
 @pytest.mark.parametrize("stepper", [FINE, FixedRungeKutta(1e-3), MoreauJean(1e-3)], ids=lambda s: type(s).__name__)
@@ -356,10 +356,10 @@ def again(run, parameters=None, **options):
 )
 def test_eager_machine_code_and_lanes_agree(stepper, case):
     system = System(SLIDER.with_({"start.crank": 1.1}).replace(control=LOOPS[case]))
-    few = plan(system, stepper, 0.002, 0.001).run
+    few = planned(system, 0.002, stepper, 0.001).run
     eager, plain = (outcome(again(few, fma=False, eager=eager)) for eager in (True, False))
     assert differences(eager, plain) == []
-    run = plan(system, stepper, 0.05, 0.001).run
+    run = planned(system, 0.05, stepper, 0.001).run
     given = [{"control.k1": k} for k in (20.0, 50.0)]
     lanes = again(run, given)
     for lane in (0, 1):

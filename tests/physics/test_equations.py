@@ -65,16 +65,16 @@ def test_all_modes_give_the_same_equations(system):
     states = [dict(zip(names, rng.normal(size=len(names)), strict=True)) for _ in range(4)]
 
     def row(**mode):
-        run = Run(system.program, {"time": 0.7}, states[0], **mode)
+        run = Run(system.traced.program, {"time": 0.7}, states[0], **mode)
         run.advance(1)
         return np.array(list(run.rows("equations").values()))[:, 0]
 
-    together = Run(system.program, lanes=4)
+    together = Run(system.traced.program, lanes=4)
     for lane, state in enumerate(states):
         together.start(lane, {"time": 0.7}, state)
     together.advance(1)
     for lane, state in enumerate(states):
-        alone = Run(system.program, {"time": 0.7}, state)
+        alone = Run(system.traced.program, {"time": 0.7}, state)
         alone.advance(1)
         assert list(alone.rows("equations").values()) == list(together.rows("equations", lane).values())
     eager = row(eager=True)

@@ -116,6 +116,11 @@ def started(name: str, lanes: int, **options) -> Run:
     return run
 
 
+def forget(name: str) -> None:
+    """Let the machine code of a program come from the cache again."""
+    PROGRAMS[name].natives.clear()
+
+
 @EACH
 def test_the_programs_do_something(right, name):
     lengths = {column: len(x) for column, x in right(name)[0].items()}
@@ -257,6 +262,7 @@ def test_recorded_signals_change_no_number(right, name, record, lanes):
 def test_a_cold_cache_gives_the_numbers_of_a_warm_one(right, name, tmp_path, monkeypatch):
     monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
     for cached in (False, True):
+        forget(name)
         run = started(name, 2)
         assert run.native.cached is cached
         run.advance()

@@ -322,7 +322,7 @@ def formats(s, p):
 
 
 def listed(s, p):
-    return {"x": subroutine(lambda a: a[0] + a[1])([s.x, 1.0])}
+    return {"x": subroutine(lambda a: s.x)({1.0, 2.0})}
 
 
 def singular(s, p):
@@ -355,7 +355,7 @@ def non_finite(s, p):
         (divides, TraceError, "s.x // 2", ["floor(x / y)"]),
         (divided, TraceError, "7 // s.k", ["floor(x / y)", "number(i)"]),
         (formats, TraceError, 'f"{s.x:.3f}"', ["a format needs a known number", "emit"]),
-        (listed, TraceError, "([s.x, 1.0])", ["f(*xs)"]),
+        (listed, TraceError, "({1.0, 2.0})", ["numbers, and trees of them"]),
         (singular, ValueError, "linear_solve([[s.x", ["column 1", "no unique solution"]),
         (oblong, ValueError, "linear_solve([[s.x", ["rows and columns", "here 2"]),
         (other_columns, ValueError, 'emit("e", y=s.x)', ["'e' has columns x, t;", "got y"]),

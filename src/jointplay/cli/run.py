@@ -66,10 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _stepper(mechanism: Mechanism, step: float | None, tolerances: dict[str, float]) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
-    from jointplay.model.clearances import Rigid
-    from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta
+    from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
-    if mechanism.loose(Rigid) or mechanism.stopped():
+    if isinstance(default_stepper(mechanism), MoreauJean):
         if tolerances:
             raise ValueError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
         return MoreauJean() if step is None else MoreauJean(step)
@@ -161,7 +160,9 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     ]
     redundant = json.loads(attrs["redundant"])
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
-    lines += [(f"audit: {name}", _number(value)) for name, value in json.loads(attrs["audit"]).items()]
+    for entry in json.loads(attrs["audit"]):
+        unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
+        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit))
     for name, moved in json.loads(attrs.get("convergence", "{}")).items():
         lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
     if "impacts" in found:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Recorder, code_of, key_of, sequence
+from .recorder import Array, Recorder, code_of, key_of
+from .trees import arguments, build, flatten
 from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 
 
@@ -57,21 +58,21 @@ class EagerRecorder(Recorder):
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any], source: Any = None) -> Any:
         """The side that the mask chooses; a derivative must know what the other one depends on."""
         if code_of(then) not in self.both:
-            values, shape = sequence(then() if mask.number else other())
-            return shape([self.opaque(x, kind_of(x)) for x in values])
+            values, form = flatten(then() if mask.number else other())
+            return build(form, [self.opaque(x, kind_of(x)) for x in values])
         before, found = self.step.cells, []
         for text, taken in ((then, mask.number), (other, not mask.number)):
             self.step.cells = dict(before)
             with nullcontext() if taken else self.beside():
-                found.append((*sequence(text()), self.step.cells))
-        (a, shape, first), (b, _, second) = found
+                found.append((*flatten(text()), self.step.cells))
+        (a, form, first), (b, _, second) = found
         self.step.cells = before
         for cell in [self.cells[n] for n in {**first, **second}]:
             x, y = (cells[cell.name] if cell.name in cells else self.read(cell) for cells in (first, second))
             before[cell.name] = x if x is y else self.choice(cell.kind, mask, x, y)
         kinds = [kind_of(x) for x in a]
         rows = zip(kinds, self.settle(a, kinds, ""), self.settle(b, kinds, ""), strict=True)
-        return shape([self.choice(k, mask, x, y) for k, x, y in rows])
+        return build(form, [self.choice(k, mask, x, y) for k, x, y in rows])
 
     def choice(self, kind: str, mask: Any, a: Any, b: Any) -> Value:
         """What a branch gives, whatever the side not taken holds."""
@@ -89,23 +90,25 @@ class EagerRecorder(Recorder):
 
     def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
         """The rounds of a loop, one after the other."""
-        values, shape = sequence(carry)
+        values, form = flatten(carry)
         kinds = [kind_of(x) for x in values]
         again: Any = True
         for _ in range(1 if self.aside else at_most):
             values = [self.opaque(x, k) for x, k in zip(values, kinds, strict=True)]
-            results, again = body(*values)
-            values, _ = sequence(results)
+            results, again = body(*arguments(build(form, values)))
+            values, _ = flatten(results)
             if not (again.number if isinstance(again, Value) else again):
                 break
         ends = self.settle(values, kinds, "the body of a loop must return what the loop carries")
         outs = [self.operation("loop", [x], k) for x, k in zip(ends, kinds, strict=True)]
-        return shape(outs), self.opaque(again, "m")
+        return build(form, outs), self.opaque(again, "m")
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """A subroutine, called like any function."""
-        values, shape = sequence(function(*(self.opaque(a, a.kind) if isinstance(a, Value) else a for a in args)))
-        return shape([self.opaque(x, x.kind) if isinstance(x, Value) else x for x in values])
+        leaves, form = flatten(args)
+        given = build(form, [self.opaque(a, a.kind) if isinstance(a, Value) else a for a in leaves])
+        values, form = flatten(function(*given))
+        return build(form, [self.opaque(x, x.kind) if isinstance(x, Value) else x for x in values])
 
     def ring(self, name: str, size: int, start: float) -> Array:
         """A ring buffer of the state; loops come here more than once."""

@@ -73,6 +73,17 @@ class Native:
         self.function(control.ctypes.data)
 
 
+def native(program: Program, lanes: int, fma: bool, share: bool) -> Native:
+    """The machine code of a program, made once for all its runs."""
+    key = lanes, fma, share
+    if key not in program.natives:
+        made = Native(program, lanes, fma, share)
+        with _lock:
+            program.natives.setdefault(key, made)
+    found: Native = program.natives[key]
+    return found
+
+
 def optimised(text: str, machine: Any) -> Any:
     """An LLVM module after the passes that pay: the trace is already free of common expressions."""
     module = llvm.parse_assembly(text)

@@ -72,6 +72,7 @@ class Program:
         self.listing = listing(self)
         self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
         self.operations = self.listing.count(" = ")
+        self.natives: dict[Any, Any] = {}  # its machine code, by lanes and rules
 
 
 def trace(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from .trees import alike, arguments, build, flatten, paths
 from .values import TraceError, Value, as_float, constant, here, kind_of, operate, recorder
 
 
@@ -80,13 +81,6 @@ class Cell:
     @value.setter
     def value(self, new: Any) -> None:
         recorder().write(self, new)
-
-
-def sequence(result: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """A text's result as a list, and how to give a list back in the same form."""
-    if isinstance(result, list | tuple):
-        return list(result), list if isinstance(result, list) else tuple
-    return ([], lambda _: None) if result is None else ([result], lambda xs: xs[0])
 
 
 def key_of(x: Any) -> Any:
@@ -244,10 +238,11 @@ class Recorder:
         finally:
             block.open, self.block = False, outer
 
-    def settle(self, values: list[Any], kinds: list[str], complaint: str, strict: bool = False) -> list[Any]:
-        """Values and constants of the expected kinds, or an error; if strict, a plain 2 is no integer."""
+    def settle(self, values: Any, kinds: Any, complaint: str, strict: bool = False, like: Any = (None, None)) -> Any:
+        """Values and constants of the expected kinds and forms, or an error; if strict, a plain 2 is no integer."""
         pairs = list(zip(values, kinds, strict=False))
-        if len(values) != len(kinds) or any(kind_of(v) != k for v, k in pairs if strict or isinstance(v, Value)):
+        same = len(values) == len(kinds) and (like[0] is None or alike(*like))
+        if not same or any(kind_of(v) != k for v, k in pairs if strict or isinstance(v, Value)):
             raise TraceError(f"{here()}: {complaint}; write whole(2) for an integer 2, number(i) for a float")
         self.visible(values)
         return [v if isinstance(v, Value) else constant(v, k) for v, k in pairs]
@@ -255,14 +250,15 @@ class Recorder:
     def branch(self, mask: Any, then: Callable[[], Any], other: Callable[[], Any], source: Any = None) -> Any:
         """Record both sides; give the results that each lane needs."""
         sides: list[Block] = []
-        shape, kinds, source = None, list[str](), source or code_of(then)
+        forms, kinds, source = list[Any](), list[str](), source or code_of(then)
         self.visible([mask])
         for text in (then, other):
             with self.enter("side") as block:
-                block.source, (block.ends, form) = source, sequence(text())
-                shape, kinds = (shape, kinds) if shape else (form, [kind_of(x) for x in block.ends])
-                complaint = "the sides of a branch return different numbers or kinds of values"
-                block.ends = self.settle(block.ends, kinds, complaint, strict=True)
+                block.source, (block.ends, form) = source, flatten(text())
+                kinds = kinds if forms else [kind_of(x) for x in block.ends]
+                forms.append(form)
+                complaint = "the sides of a branch return different numbers, kinds or forms of values"
+                block.ends = self.settle(block.ends, kinds, complaint, strict=True, like=(forms[0], form))
             sides.append(block)
         changed = [self.cells[n] for n in {**sides[0].cells, **sides[1].cells}]
         for block in sides:
@@ -279,7 +275,7 @@ class Recorder:
         wanted = len(outs) - len(changed)
         for cell, value in zip(changed, outs[wanted:], strict=True):
             self.write(cell, value)
-        return shape(outs[:wanted])  # type: ignore[misc]
+        return build(forms[0], outs[:wanted])
 
     def choice(self, kind: str, mask: Any, a: Any, b: Any) -> Value:
         """What a branch gives when neither side has code: as opaque as if it had, also to derivatives."""
@@ -287,14 +283,15 @@ class Recorder:
 
     def loop(self, carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
         """Record the body once; give the carry after the last round and whether it wanted more."""
-        starts, shape = sequence(carry)
+        starts, form = flatten(carry)
         kinds = [kind_of(x) for x in starts]
         starts = self.settle(starts, kinds, "")
         with self.enter("loop", at_most) as block:
             inside = [self.new("formal", (), k) for k in kinds]
-            results, again = body(*inside)
+            results, again = body(*arguments(build(form, inside)))
             complaint = "the body of a loop must return what it carries, and a mask"
-            *ends, again = self.settle([*sequence(results)[0], again], [*kinds, "m"], complaint)
+            leaves, like = flatten(results)
+            *ends, again = self.settle([*leaves, again], [*kinds, "m"], complaint, like=(form, like))
         cells = [self.cells[n] for n in block.carried]
         block.formals = inside + [block.carried[c.name][1] for c in cells]
         block.ends = [*ends, *(block.cells[c.name] for c in cells), again]
@@ -304,22 +301,23 @@ class Recorder:
         self.block.code.append(made)
         for cell, value in zip(cells, made.outs[len(kinds) : -1], strict=True):
             self.write(cell, value)
-        return shape(made.outs[: len(kinds)]), made.outs[-1]
+        return build(form, made.outs[: len(kinds)]), made.outs[-1]
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Call a subroutine, tracing it on its first use with such arguments."""
-        key = (function, *(a.kind if isinstance(a, Value) else key_of(a) for a in args))
-        if any(type(a).__hash__ is None for a in args):
-            raise TraceError(f"{here()}: a subroutine takes each value as an argument of its own; write f(*xs)")
+        leaves, form = flatten(args)
+        if any(type(a).__hash__ is None for a in leaves):
+            raise TraceError(f"{here()}: a subroutine takes numbers, and trees of them")
+        key = (function, form, *(a.kind if isinstance(a, Value) else key_of(a) for a in leaves))
         if key not in self.routines:
             with self.enter("subroutine") as block:
-                given = [self.new("formal", (), a.kind) if isinstance(a, Value) else a for a in args]
-                block.ends, shape = sequence(function(*given))
+                given = [self.new("formal", (), a.kind) if isinstance(a, Value) else a for a in leaves]
+                block.ends, form = flatten(function(*build(form, given)))
             block.formals = [f for f in given if isinstance(f, Value)]
-            self.routines[key] = block, shape
-        block, shape = self.routines[key]
-        results = iter(self.call_again(block, [a for a in args if isinstance(a, Value)]))
-        return shape([next(results) if isinstance(end, Value) else end for end in block.ends])
+            self.routines[key] = block, form
+        block, form = self.routines[key]
+        results = iter(self.call_again(block, [a for a in leaves if isinstance(a, Value)]))
+        return build(form, [next(results) if isinstance(end, Value) else end for end in block.ends])
 
     def call_again(self, routine: Block, args: list[Any]) -> list[Value]:
         """Record one call of a traced subroutine; gives the ends that are values."""
@@ -358,6 +356,8 @@ class Recorder:
 
     def emit(self, stream: str, columns: dict[str, Any]) -> None:
         """Append a row to a stream, keeping the columns that are to be recorded."""
+        leaves, form = flatten(columns)
+        columns = dict(zip(paths(form), leaves, strict=True))
         wanted = tuple(self.record.get(stream, columns))
         known, rows = self.streams.get(stream, (wanted, 0))
         before = self.emitted.setdefault(stream, tuple(columns))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .recorder import Cell
+from .trees import LEAF, alike, build, flatten, paths
 from .values import TraceError, here, is_value, recorder, where
 
 RUNNING, DONE, STOPPED, NON_FINITE, SINGULAR_PIVOT, SOLVER_FAILED, STEP_TOO_SMALL = range(7)
@@ -38,7 +39,10 @@ def pure(text: Any) -> None:
 
 
 def loop(carry: Any, body: Callable[..., Any], at_most: int) -> tuple[Any, Any]:
-    """Repeat `carry, again = body(*carry)` while `again` holds, at most so often; gives carry, unfinished."""
+    """Repeat `carry, again = body(*carry)` while `again` holds, at most so often; gives carry, unfinished.
+
+    What is carried may be any tree of values; a list or tuple is given to the body in its parts, all else as one.
+    """
     if not isinstance(at_most, int) or at_most < 1:
         raise TraceError(f"{here()}: a loop needs a whole number of rounds at_most >= 1, got {at_most!r}")
     pure(body)
@@ -60,14 +64,45 @@ def whole(n: int) -> Any:
     return recorder().opaque(n, "i")
 
 
-def memory(name: str, start: float | int | bool = 0.0) -> Cell:
-    """A named number kept from step to step; set its .value anywhere, committed with the step."""
-    kind = "m" if isinstance(start, bool | np.bool_) else "i" if isinstance(start, int | np.integer) else "f"
-    return recorder().declare(name, start, kind)
+class Cells:
+    """Named numbers in the form of a tree, read and set together."""
+
+    def __init__(self, cells: list[Cell], form: Any) -> None:
+        self.cells, self.form = cells, form
+
+    @property
+    def value(self) -> Any:
+        """Their present values as a tree; a new one takes effect when the step is committed."""
+        return build(self.form, [cell.value for cell in self.cells])
+
+    @value.setter
+    def value(self, new: Any) -> None:
+        leaves, form = flatten(new)
+        if not alike(form, self.form):
+            raise TraceError(f"{here()}: {self.cells[0].name!r} and its like hold another form of values")
+        for cell, x in zip(self.cells, leaves, strict=True):
+            cell.value = x
+
+
+def memory(name: Any, start: Any = 0.0) -> Any:
+    """A named number kept from step to step; set its .value anywhere, committed with the step.
+
+    A tree of starts makes a tree of them: its ends are named by their keys after `name`, or by a tree of names.
+    """
+    starts, form = flatten(start)
+    names = paths(form, name) if isinstance(name, str) else flatten(name)[0]
+    if len(names) != len(starts):
+        raise ValueError(f"{here()}: memory: {len(names)} names for {len(starts)} numbers")
+    cells = [recorder().declare(n, x, _kind(x)) for n, x in zip(names, starts, strict=True)]
+    return cells[0] if form is LEAF else Cells(cells, form)
+
+
+def _kind(start: Any) -> str:
+    return "m" if isinstance(start, bool | np.bool_) else "i" if isinstance(start, int | np.integer) else "f"
 
 
 def emit(stream: str, **columns: Any) -> None:
-    """Append a row to a stream: a sample, an impact, any event."""
+    """Append a row to a stream: a sample, an impact, any event; trees become columns named by their keys."""
     recorder().emit(stream, columns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..engine.values import here, is_value, sqrt, where
@@ -132,13 +133,12 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
     return x
 
 
+@dataclass(slots=True, eq=False)
 class Pair:
     """A point or vector of the plane as a complex number."""
 
-    __slots__ = ("x", "y")
-
-    def __init__(self, x: Any, y: Any = 0) -> None:
-        self.x, self.y = x, y
+    x: Any
+    y: Any = 0
 
     @property
     def parts(self) -> tuple[Any, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.derivatives import RULES, Tangent, derivative, tangents
-from ..engine.recorder import sequence
 from ..engine.text import loop
+from ..engine.trees import build, flatten
 from ..engine.values import TraceError, Value, here, recorder
 from .choice import maximum
 from .linalg import linear_solve
@@ -26,10 +26,10 @@ def solve(
     Its derivative follows from the implicit function theorem, not from the iteration.
     """
     rec = recorder()
-    start, shape = sequence(guess)
+    start, form = flatten(guess)
 
     def residuals(x: Any) -> list[Any]:
-        values = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in sequence(residual(*x))[0]]
+        values = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in flatten(residual(*x))[0]]
         if len(values) != len(start):
             raise TraceError(f"{here()}: solve has {len(start)} unknowns and {len(values)} residuals")
         return values
@@ -47,7 +47,7 @@ def solve(
     left = residuals(roots)
     for x in roots:
         x.rule = ("solve", (*roots, *left))
-    return shape(roots), largest(left)
+    return build(form, roots), largest(left)
 
 
 def largest(values: list[Any]) -> Any:

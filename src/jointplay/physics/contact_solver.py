@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.text import branch, loop
+from ..engine.trees import mapped
 from ..engine.values import where
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot, linear_solve
@@ -70,24 +71,31 @@ def single(problem: Problem) -> Answer:
     reverses = (bt + (wnt + slope * wtt) * slip) * slope > 0
     sides = where(bt > 0, FORWARD, BACKWARD), where(bt > 0, BACKWARD, FORWARD)
 
-    def stick() -> list[Any]:
+    def stick() -> tuple[Any, Any, Any]:
         inverse = 1 / (wnn * wtt - wnt * wnt)
         n, t = (bt * wnt - bn * wtt) * inverse, (bn * wnt - bt * wnn) * inverse
         back = bn / (slope * wnt - wnn)
         inside = abs(t) <= static * n
         n2, t2 = where(reverses, back, slip), where(reverses, -slope * back, slope * slip)
-        return [
-            where(inside, n, n2),
-            where(inside, t, t2),
-            where(inside, STICKING, where(reverses, sides[1], sides[0])),
-        ]
+        mode = where(inside, STICKING, where(reverses, sides[1], sides[0]))
+        return where(inside, n, n2), where(inside, t, t2), mode
 
     # with strong friction the slip equation may lose its sign; what sticks is then always a solution
     held = reverses | (mode == STICKING) | (wnn + slope * wnt <= 0)
-    n, t, m = branch(held, stick, lambda: [slip, slope * slip, sides[0]])
+    n, t, m = branch(held, stick, lambda: (slip, slope * slip, sides[0]))
     on = problem.active[0] & (bn < 0)
     n, t, m = where(on, n, 0.0), where(on, t, 0.0), where(on, m, OPEN)
     return Answer([n, t], [m], where(on & ~(n >= 0), 1.0, 0.0))
+
+
+@dataclass
+class Search:
+    """Where the search for modes stands: those to try, the digits of the count of all combinations, the best so far."""
+
+    modes: list[Any]
+    digits: list[Any]
+    best: Answer
+    tries: Any
 
 
 def several(problem: Problem) -> Answer:
@@ -100,9 +108,8 @@ def several(problem: Problem) -> Answer:
     for x in b:
         fastest = maximum(fastest, abs(x))
 
-    def attempt(*state: Any) -> tuple[list[Any], Any]:
-        modes, digits, best = split(state, problem.count, problem.count, 3 * problem.count + 1)
-        tries = state[-1]
+    def attempt(search: Search) -> tuple[Search, Any]:
+        modes, best = search.modes, search.best
         opened = [~active[i] | (modes[i] == OPEN) for i in every]
         stuck = [~opened[i] & (modes[i] == STICKING) for i in every]
         slope = [where(opened[i] | stuck[i], 0.0, where(modes[i] == FORWARD, -friction[i], friction[i])) for i in every]
@@ -130,18 +137,19 @@ def several(problem: Problem) -> Answer:
             better = where(n < 0, OPEN, better)
             switched.append(where(opened[i], where(active[i] & (un < 0), slides, OPEN), better))
         kept = [where(opened[i], OPEN, modes[i]) for i in every]
-        less = violation < best[-1]
-        best = [where(less, x, y) for x, y in zip([*p, *kept, violation], best, strict=True)]
-        counting = tries >= LOCAL
+        less = violation < best.violation
+        best = mapped(lambda x, y: where(less, x, y), Answer(p, kept, violation), best)
+        counting = search.tries >= LOCAL
         carry, counted = counting, []
         for i in every:  # an odometer with four digits for each active contact, two without friction
-            digit = digits[i] + where(carry & active[i], 1.0, 0.0)
+            digit = search.digits[i] + where(carry & active[i], 1.0, 0.0)
             over_last = digit > (FORWARD if problem.smooth[i] else STICKING)
             carry = carry & (over_last | ~active[i])
             counted.append(where(over_last, 0.0, digit))
-        following = [where(counting, d, x) for d, x in zip(digits, switched, strict=True)]
+        following = [where(counting, d, x) for d, x in zip(search.digits, switched, strict=True)]
         most = LOCAL + min(4**problem.count, MOST)
-        return [*following, *counted, *best, tries + 1.0], (best[-1] > FINE) & (tries < most)
+        more = (best.violation > FINE) & (search.tries < most)
+        return Search(following, counted, best, search.tries + 1.0), more
 
     def with_sticking(opened: list[Any], stuck: list[Any], slope: list[Any]) -> list[Any]:
         matrix, right = [], []
@@ -166,23 +174,13 @@ def several(problem: Problem) -> Answer:
         slides = where(b[2 * i + 1] > 0, FORWARD, BACKWARD)
         first.append(where(problem.mode[i] == OPEN, where(b[2 * i] < 0, slides, OPEN), problem.mode[i]))
     zeros = [0.0] * problem.count
-    begin = [*first, *zeros, *[0.0] * (3 * problem.count), 1e300, 0.0]
-    ends, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
-    _, _, best = split(ends, problem.count, problem.count, 3 * problem.count + 1)
-    impulses, modes = best[: 2 * problem.count], best[2 * problem.count : -1]
+    begin = Search(first, zeros, Answer([0.0] * (2 * problem.count), zeros, 1e300), 0.0)
+    search, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
+    impulses, modes = search.best.impulses, search.best.modes
     for i in every:  # round-off must neither pull nor act in an open contact
         shut = (modes[i] > OPEN) & (impulses[2 * i] > 0)
         impulses[2 * i], impulses[2 * i + 1] = where(shut, impulses[2 * i], 0.0), where(shut, impulses[2 * i + 1], 0.0)
-    return Answer(impulses, modes, best[-1])
-
-
-def split(values: Sequence[Any], *sizes: int) -> list[list[Any]]:
-    """The values in groups of these sizes."""
-    groups, at = [], 0
-    for size in sizes:
-        groups.append(list(values[at : at + size]))
-        at += size
-    return groups
+    return Answer(impulses, modes, search.best.violation)
 
 
 def either(masks: Sequence[Any]) -> Any:

@@ -17,12 +17,11 @@ from ..numerics.linalg import dot
 from ..numerics.signals import delay, due, peak, random, total
 from .constraints import moved
 from .dynamics import Equations
+from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
 from .reduced import WEAKEST, Model, Reduced, along, same
 
 CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
-MODEL_OPEN, MODEL_WEAK, MODEL_JUMPED = 101, 102, 103  # details of an end
-NOT_FINITE = 200  # detail of an end: and the number of the actuator
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
 
@@ -204,9 +203,10 @@ class Loop:
         return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
 
     # -- a loop that is computed once a step, or less often
-    def held(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, int]) -> Command:
+    def held(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, Any]) -> Command:
         """The command of a step that begins at q, v: sampled and held as the sensors and the law say, with their
-        memory.  strides: how many steps lie between the samples of a sensor or of the law, by name."""
+        memory.  strides: how many steps lie between the samples of a sensor or of the law, by name, as run-time
+        numbers."""
         acting = [memory(f"control.{name}.torque", 0.0) for name in self.control.actuators]
         guesses, before = ([memory(name, 0.0) for name in names] for names in (self.guesses, self.before))
         states = [memory(name, x) for name, x in self.starts.items()]
@@ -220,12 +220,12 @@ class Loop:
                              for end in ("", ".rate"))  # fmt: skip
         else:
             values, rates = self.electronics(step, h, *self.seen(q, v, t), strides)
-        period = strides.get("law", 1)
+        period = number(strides["law"]) if "law" in strides else 1.0
 
         def compute() -> None:
             own, known, guess, moving = ([c.value for c in cells] for cells in (states, kept, guesses, before))
             said = self.command(t, values, rates, own, told or known, guess, moving)
-            length = h * float(period)
+            length = h * period
             fresh = [cell.value + length * slope for cell, slope in zip(states, said.slopes, strict=True)]
             place = [x + length * w for x, w in zip(said.place, said.speed, strict=True)]
             result = [*said.torques, *fresh, *said.kept, *place, said.left, said.jump, flag(said.weak)]
@@ -236,13 +236,13 @@ class Loop:
             for cell, x in zip(before, said.speed, strict=False):
                 cell.value = x
 
-        compute() if period == 1 else branch(due(step, period), compute, lambda: None)
+        branch(due(step, strides["law"]), compute, lambda: None) if "law" in strides else compute()
         signals = {name: cell.value for name, cell in watched.items()}
         left, jump, weak = (cell.value for cell in ends)
         place = [cell.value for cell in guesses]
         return Command([cell.value for cell in acting], [], [], signals, place, place, left, jump, weak > 0.5)
 
-    def measure(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, int]) -> None:
+    def measure(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, Any]) -> None:
         """Leave what the sensors see, and the references at its next call, for a sampled function."""
         if self.law is not None:
             return
@@ -259,7 +259,7 @@ class Loop:
         branch(due(step, strides["law"]), refer, lambda: None)
 
     def electronics(
-        self, step: Any, h: Any, values: list[Any], rates: list[Any], strides: Mapping[str, int]
+        self, step: Any, h: Any, values: list[Any], rates: list[Any], strides: Mapping[str, Any]
     ) -> tuple[list[Any], list[Any]]:
         """What comes out of the sensors: noise, counts, samples, delay."""
         numbers = self.plant.numbers
@@ -278,14 +278,14 @@ class Loop:
                 ready = due(step, stride)
                 if sensor.rate == "difference":
                     begun = memory(f"control.{name}.begun", False)
-                    rate = where(begun.value, (x - at.value) / (h * float(stride)), 0.0)
+                    rate = where(begun.value, (x - at.value) / (h * number(stride)), 0.0)
                     begun.value = begun.value | ready
                 at.value = x = where(ready, x, at.value)
                 speed.value = rate = where(ready, rate, speed.value)
             if sensor.delay:
-                steps = strides[f"{name}.delay"]
+                steps, most = strides[f"{name}.delay"], strides[f"{name}.delay.most"]
                 x, rate = (
-                    delay(f"control.{name}.{what}", s, steps, step, at_most=steps, start=0.0)
+                    delay(f"control.{name}.{what}", s, steps, step, at_most=most, start=0.0)
                     for what, s in (("late", x), ("late.rate", rate))
                 )
             out[0].append(x)
@@ -320,13 +320,13 @@ class Loop:
     def guard(self, said: Command, when: Any = True) -> None:
         """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""
         if self.model is not None:
-            stop(when & (said.left > CLOSED), SOLVER_FAILED, MODEL_OPEN)
+            fail(when & (said.left > CLOSED), MODEL_OPEN, residual=said.left)
             if not self.late:
-                stop(when & (said.jump > ASTRAY), SOLVER_FAILED, MODEL_JUMPED)
-            stop(when & said.weak, SINGULAR_PIVOT, MODEL_WEAK)
+                fail(when & (said.jump > ASTRAY), MODEL_JUMPED, residual=said.jump)
+            fail(when & said.weak, MODEL_WEAK, status=SINGULAR_PIVOT)
         for i, u in enumerate(said.torques):
             if is_value(u):
-                stop(when & ~(u - u == 0.0), SOLVER_FAILED, NOT_FINITE + i)
+                fail(when & ~(u - u == 0.0), NOT_FINITE, i)
 
     def stray(self, q: list[Any], said: Command, t: Any) -> None:
         """Note when the mechanism first has another configuration than the model."""
@@ -358,9 +358,9 @@ def flag(mask: Any) -> Any:
     return where(mask, 1.0, 0.0) if is_value(mask) else float(mask)
 
 
-def tour(make: Callable[[Any], Equations], until: float, start: Sequence[float]) -> Callable[..., dict[str, Any]]:
-    """The text of a journey of the ideal mechanism along the references: from the coordinates at the start to the
-    references at time 0, then along them; it ends where the mechanism cannot follow."""
+def tour(make: Callable[[Any], Equations]) -> Callable[..., dict[str, Any]]:
+    """The text of a journey of the ideal mechanism along the references to the time `tour.until`: from the coordinates
+    `tour.0`, ... at the start to the references at time 0, then along them; it ends where it cannot follow."""
 
     def step(s: Any, p: Any) -> dict[str, Any]:
         loop = Loop(make(p))
@@ -368,6 +368,7 @@ def tour(make: Callable[[Any], Equations], until: float, start: Sequence[float])
         model = Model(loop.plant, control)
         r, dr, ddr = loop.wanted(s.t)
         share = minimum(number(s.step) / APPROACH, 1.0)
+        until, start = p["tour.until"], [p[f"tour.{i}"] for i in range(len(r))]
         aim = [a + share * (x - a) for a, x in zip(start, r, strict=True)]
         place, left, _ = model.close([s[name] for name in model.coordinates], aim, s.t)
         rows, more = model.rows(model.closed, model.axes, place, s.t)

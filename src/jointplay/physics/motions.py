@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -52,6 +53,7 @@ def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
     return (mechanism.replace(**sections) if notes else mechanism), notes
 
 
+@functools.lru_cache(maxsize=1024)
 def traceable(function: Callable[[Any], Any]) -> bool:
     """Whether a function of time runs on a recording value."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.text import branch, emit, loop, memory, whole
@@ -11,7 +12,8 @@ from ..model.clearances import Following
 from ..model.joints import Revolute
 from ..model.mechanism import owner
 from ..numerics.functions import atan2
-from .motion import Parts
+from .motion import Motion
+from .step import Acting, Point
 
 
 def stops(joint: Revolute) -> bool:
@@ -19,47 +21,43 @@ def stops(joint: Revolute) -> bool:
     return isinstance(joint.contact, Following) and joint.contact.on_loss == "stop"
 
 
-def watch(parts: Parts, now: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The end of a step, or the moment inside it where a joint in permanent contact begins to pull."""
-    keys, lost = list(new), memory("contact.lost", 0)
-    for place, (name, joint) in enumerate(parts.following.items(), 1):
+def watch(
+    motion: Motion, begun: Sequence[Any], before: Point, after: Point, acting: Acting, h: Any
+) -> tuple[Point, Acting, Any]:
+    """The end of a step of length h, or the moment inside it where a joint in permanent contact begins to pull; begun:
+    what each of them pushed at the beginning."""
+    lost = memory("contact.lost", 0)
 
-        def locate(new: dict[str, Any], push: Any, middle: Any, joint: Revolute, place: int) -> list[Any]:
-            def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
-                between = 0.5 * (low + high)
-                pulls = push(between) < 0.0
-                return [where(pulls, low, between), where(pulls, between, high)], high - low > 1e-13
+    def locate(place: int, joint: Revolute, push: Callable[[Any], Any], middle: Any) -> tuple[Point, Any]:
+        def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
+            between = 0.5 * (low + high)
+            pulls = push(between) < 0.0
+            return [where(pulls, low, between), where(pulls, between, high)], high - low > 1e-13
 
-            early = middle < 0.0
-            [_, u], _ = loop([where(early, 0.0, 0.5), where(early, 0.5, 1.0)], halve, 60)
-            t, y = new["t0"] + u * new["h0"], parts.within(new, u)
-            found = parts.at(t, y, parts.flags(new, "0"))
-            pose = parts.equations.pose(y[: parts.n], t)
-            bearing, journal = joint.between if joint.bearing == "first" else joint.between[::-1]
-            d = pose.between((bearing, journal))
-            angle = atan2(d.y, d.x)
-            emit(
-                "losses",
-                joint=number(whole(place)),
-                time=t,
-                angle=angle,
-                in_bearing=angle - pose.angles[owner(bearing)],
-            )
-            if stops(joint):
-                lost.value = whole(place)
-                new = (
-                    new
-                    | {"t": t, "h0": u * new["h0"]}
-                    | {name: parts.between(new, u, name) for name in parts.integrals}
-                )
-                new = new | parts.state(y, found) | parts.pushes(found)
-            return [new[key] for key in keys]
+        early = middle < 0.0
+        [_, u], _ = loop([where(early, 0.0, 0.5), where(early, 0.5, 1.0)], halve, 60)
+        t = before.state.t + u * h
+        state = motion.within(before, after, h, u, t)
+        pose = motion.equations.pose(state.q, t)
+        bearing, journal = joint.between if joint.bearing == "first" else joint.between[::-1]
+        d = pose.between((bearing, journal))
+        angle = atan2(d.y, d.x)
+        in_bearing = angle - pose.angles[owner(bearing)]
+        emit("losses", joint=number(whole(place)), time=t, angle=angle, in_bearing=in_bearing)
+        if not stops(joint):
+            return after, h
+        lost.value = whole(place)
+        return motion.point(state)[0], u * h
 
-        def push(u: Any, new: dict[str, Any] = new, key: str = f"{name}.normal") -> Any:
-            return parts.pushes(parts.at(new["t0"] + u * new["h0"], parts.within(new, u), parts.flags(new, "0")))[key]
+    for i, joint in enumerate(motion.following.values()):
 
-        middle = push(0.5)
-        pulls = (now[f"{name}.normal"] >= 0.0) & ((middle < 0.0) | (new[f"{name}.normal"] < 0.0))
-        side = functools.partial(locate, new, push, middle, joint, place)
-        new = dict(zip(keys, branch(pulls, side, functools.partial(list, new.values())), strict=True))
-    return new
+        def push(u: Any, i: int = i, after: Point = after, h: Any = h) -> Any:
+            state = motion.within(before, after, h, u, before.state.t + u * h)
+            return motion.pushes(motion.acting(state))[i]
+
+        middle, end = push(0.5), motion.pushes(acting)[i]
+        pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (end < 0.0))
+        here = functools.partial(locate, i + 1, joint, push, middle)
+        after, h = branch(pulls, here, functools.partial(tuple, (after, h)))
+        acting = motion.acting(after.state)
+    return after, acting, h

@@ -105,7 +105,10 @@ def payload(
         "twin": None,
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
-        "audit": [[name, _number(value)] for name, value in results.audit(run).items()],
+        "audit": [
+            [f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], _number(e["value"])]
+            for e in results.audit(run)
+        ],
         "model": run.attrs.get("model", ""),
         "command": command,
     }

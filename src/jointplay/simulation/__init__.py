@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .. import statics
-from ..model.clearances import Compliant, Rigid
 from ..model.control import Control
 from ..model.mechanism import Mechanism
+from ..physics.step import Step, Stepper, is_number
+from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
-from .outcome import Journey, Outcome, SimulationFailed
-from .steppers import FixedRungeKutta, MoreauJean, RungeKutta, Stepper, is_number
+from .outcome import Ending, Entry, Outcome, SimulationFailed
+from .simulation import Simulation, default_stepper
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "SimulationFailed", "Stepper", "simulate"]
+__all__ = [
+    "Ending", "Entry", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
+    "Step", "Stepper", "default_stepper", "simulate",
+]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
 HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
 SAMPLES = 1000  # output intervals unless `every` says otherwise
@@ -49,40 +51,54 @@ def simulate(
     `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
     control: a control loop in place of the mechanism's (`jointplay.control`).
     """
+    if audit not in ("run", "convergence"):
+        raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
+    simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
+    result = run(simulation, progress, strict)
+    if audit == "convergence" and simulation.status[0].complete:
+        finer = simulation.stepper.finer(until)
+        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
+        finer_run = run(again, progress, strict)
+        result.attrs["convergence"] = json.dumps(compared(result, finer_run))
+        entries = [*json.loads(result.attrs["audit"]), *(entry._asdict() for entry in moved(result, finer_run))]
+        result.attrs["audit"] = json.dumps(entries)
+    return result
+
+
+def planned(
+    mechanism: Mechanism | System,
+    until: float,
+    stepper: Stepper | None = None,
+    every: float | None = None,
+    **options: Any,
+) -> Simulation:
+    """The simulation that `simulate` and `compare` run, its times checked."""
     for name, x in (("until", until), ("every", every)):
         if x is not None and not (is_number(x) and x > 0):
             raise ValueError(f"{name} must be a number of seconds > 0, got {x!r}")
     every = until / SAMPLES if every is None else every
     if every > until:
         raise ValueError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
-    if start:
-        base = mechanism.given if isinstance(mechanism, System) else mechanism
-        mechanism = base.with_({f"start.{key}": x for key, x in start.items()})
-    if control is not None:
-        base = mechanism.given if isinstance(mechanism, System) else mechanism
-        mechanism = base.replace(control=control)
-    if audit not in ("run", "convergence"):
-        raise ValueError(f"audit must be 'run' or 'convergence', got {audit!r}")
-    system = mechanism.until(1.02 * until) if isinstance(mechanism, System) else System(mechanism, 1.02 * until)
-    journey = plan(system, stepper, until, every, reclose)
-    outcome = journey.go(progress, strict)
-    result = journey.dataset(outcome)
-    if audit == "convergence" and outcome.complete:
-        finer = plan(system, refined(journey.stepper, until), *journey.times(), reclose)
-        again = finer.dataset(finer.go(progress, strict))
-        result.attrs["convergence"] = json.dumps(compared(result, again))
-        result.attrs["audit"] = json.dumps(json.loads(result.attrs["audit"]) | moved(result, again))
+    return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
+
+
+def run(simulation: Simulation, progress: Callable[[float], None] | None = None, strict: bool = False) -> Dataset:
+    """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands."""
+    until = simulation.until
+    assert until is not None
+    try:
+        simulation.advance(until, progress and (lambda t: progress(min(t, until))))
+    except KeyboardInterrupt:
+        if strict:
+            raise
+        time = float(simulation.time[0])
+        text = f"interrupted at t = {time:.6g} s of {until:g} s"
+        simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))
+    outcome, result = simulation.status[0], simulation.result()
     if strict and not outcome.complete:
-        raise SimulationFailed(outcome, result) from (journey.pilot.error if journey.pilot else None)
+        pilot = simulation.each[0].pilot
+        raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
     return result
-
-
-def refined(stepper: Stepper, until: float) -> Stepper:
-    """The stepper with half its step, or tolerances that halve its steps."""
-    if isinstance(stepper, RungeKutta):
-        longest = (stepper.max_step or until / 100) / 2
-        return replace(stepper, rtol=max(stepper.rtol / 32, 1e-14), atol=stepper.atol / 32, max_step=longest)
-    return replace(stepper, step=stepper.step / 2)
 
 
 def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
@@ -100,30 +116,11 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
     return found
 
 
-def moved(result: Dataset, finer: Dataset) -> dict[str, float]:
+def moved(result: Dataset, finer: Dataset) -> list[Entry]:
     """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
     both = min(result.sizes["time"], finer.sizes["time"])
     off = {name: np.abs(result[name].values[:both] - finer[name].values[:both]).max() for name in ("angle", "x", "y")}
-    places = max(off["x"], off["y"])
-    return {
-        "error of angles by a finer run (rad)": float(off["angle"]),
-        "error of places by a finer run (m)": float(places),
-    }
-
-
-def plan(system: System, stepper: Stepper | None, until: float, every: float, reclose: bool = False) -> Journey:
-    """The run of a system with a stepper, or with the one that its contacts need."""
-    if stepper is not None and not isinstance(stepper, Stepper):
-        raise ValueError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
-    mechanism = system.mechanism
-    if mechanism.drives and (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
-        statics.refuse_drives(system, until)
-    rigid = bool(mechanism.loose(Rigid) or mechanism.stopped())
-    chosen = stepper or (MoreauJean() if rigid else RungeKutta())
-    if isinstance(chosen, MoreauJean):
-        from .rigid import RigidJourney
-
-        return RigidJourney(system, chosen, until, every, reclose)
-    from .smooth import SmoothJourney
-
-    return SmoothJourney(system, chosen, until, every)
+    return [
+        Entry("error of angles by a finer run", float(off["angle"]), "rad"),
+        Entry("error of places by a finer run", float(max(off["x"], off["y"])), "m"),
+    ]

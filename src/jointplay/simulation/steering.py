@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,23 +11,24 @@ import numpy as np
 from .. import statics
 from ..model.control import Sampled
 from ..model.parts import ModelError, Path, Problem
-from ..physics.control import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Loop
+from ..physics.control import Loop
 from ..physics.dynamics import Equations
-from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..physics.failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Failure
+from ..run import Run
 from ..system import System
 
 UNITS = {"angle": ("rad", "N*m")}  # of coordinates and of what acts along them; all others are m and N
-SHORT = 4096  # steps that take so little time that Ctrl-C can wait
+ROOM = 1023  # steps of a delay that every program has room for
 WHOLE = 1e-6  # of a step: how well a period must fit to steps
 
 
 class Pilot:
-    """The control loop of a run."""
+    """The control loop of a run: its clock before, the calls of a sampled function during, its signals after."""
 
-    def __init__(self, system: System, until: float) -> None:
+    def __init__(self, system: System) -> None:
         control = system.mechanism.control
         assert control is not None
-        self.system, self.control, self.until = system, control, until
+        self.system, self.control = system, control
         self.loop = Loop(Equations(system.mechanism, lambda address: 0))
         self.sampled = control.law if isinstance(control.law, Sampled) else None
         self.stride = 1
@@ -58,51 +57,53 @@ class Pilot:
         self.stride = found.get("law", 1)
         return found
 
-    def continuous(self) -> dict[str, float]:
-        """States of the law that a Runge-Kutta step integrates."""
-        return {} if self.loop.digital else self.loop.starts
+    @staticmethod
+    def clock(strides: Mapping[str, int]) -> dict[str, int]:
+        """What a program must know of the strides: the room for delays, so that shorter steps find theirs too."""
+        return {name: max(ROOM, (1 << n.bit_length()) - 1) if ".delay" in name else 0 for name, n in strides.items()}
 
-    def begin(self, run: Run, q: np.ndarray, v: np.ndarray, h: float) -> None:
-        """Let the model and the sensors start where the mechanism does."""
+    def begin(self, run: Run, lane: int, q: np.ndarray, v: np.ndarray) -> None:
+        """Let the model and the sensors of a lane start where the mechanism does."""
+
+        def set_(cell: str, value: Any) -> None:
+            if cell in run.places:
+                run.put(cell, lane, value)
+
         for name, x in zip(self.loop.guesses, q, strict=True) if self.loop.model else ():
-            if self.loop.digital or f"{name}.rate" not in run.places:
-                run[name] = float(x)
+            set_(name, float(x))
+            set_(f"before.{name}", float(x))
         axes = list(self.loop.sensors.values())
         for name, c in self.control.coordinates.items() if self.sampled else ():
             first, second, third = (float(c.reference(i * 1e-5)) for i in range(3))
-            run[f"control.{name}.wanted"] = first
-            run[f"control.{name}.wanted.rate"] = (4 * second - 3 * first - third) / 2e-5
+            set_(f"control.{name}.wanted", first)
+            set_(f"control.{name}.wanted.rate", (4 * second - 3 * first - third) / 2e-5)
         for name, x, rate in zip(self.loop.sensors, *statics.measured(self.system, q, v, axes), strict=True):
             count = getattr(self.loop.sensors[name], "resolution", 0.0)
             x = count * math.floor(x / count + 0.5) if count else x
             if getattr(self.loop.sensors[name], "rate", "exact") == "difference":
                 rate = 0.0  # of one sample alone there is no difference
                 if self.sampled:  # the function's first sample is this one
-                    run[f"control.{name}.begun"] = True
+                    set_(f"control.{name}.begun", True)
             for end, value in (("", x), (".rate", rate)):
-                for cell in (f"control.{name}.{what}{end}" for what in ("measured", "sample", "late")):
-                    if cell in run.places:
-                        slot = run.slots[cell]
-                        run[cell] = value if slot.size == 1 else np.full((slot.size, run.lanes), value)
+                for what in ("measured", "sample", "late"):
+                    set_(f"control.{name}.{what}{end}", value)
 
     # -- during
-    def drive(self, run: Run, time: Callable[[], float], told: Callable[[], bool]) -> str | None:
-        """Run from sample to sample of a Python function; gives what went wrong with it."""
+    def calls(self, run: Run) -> Callable[[int], str | None]:
+        """A function that asks the sampled function for a lane's torques, to be held until its next sample; it gives
+        what went wrong."""
         assert self.sampled is not None
         function, name, control = self.sampled.function, self.sampled.name, self.control
         shown = [(control.sensors or control.coordinates, "measured"), (control.coordinates, "wanted")]
         cells = [[f"control.{key}.{what}{end}" for key in names] for names, what in shown for end in ("", ".rate")]
         seen = [[run.places[cell] for cell in row] for row in cells]
         acting = [run.places[f"control.{key}.told"] for key in control.actuators]
-        words = run.state_words[:, 0]
-        numbers, status = words.view(np.float64), run.places["status"]
-        counter = run.places["steps.taken"] if "steps.taken" in run.places else run.places["step"]
-        quick = not run.eager and self.stride <= SHORT
+        clock, numbers = run.places["time"], run.state_words.view(np.float64)
 
-        def sample() -> str | None:
-            t = time()
+        def call(lane: int) -> str | None:
+            t = float(numbers[clock, lane])
             try:
-                given = function(t, *(numbers[places].tolist() for places in seen))
+                given = function(t, *(numbers[places, lane].tolist() for places in seen))
                 if given is None:
                     return f"controller {name!r} gives None at t = {t:.6g} s; it must return a number for each actuator"
                 listed = given.ravel() if isinstance(given, np.ndarray) else given
@@ -114,56 +115,43 @@ class Pilot:
                 return f"controller {name!r} gives {len(torques)} numbers for {len(acting)} actuators"
             if not all(map(math.isfinite, torques)):
                 return f"controller {name!r} gives {torques} at t = {t:.6g} s"
-            numbers[acting] = torques
-            goal = (words[counter] // self.stride + 1) * self.stride
-            while words[counter] < goal and words[status] == 0:
-                (run.few_steps if quick else run.advance)(int(goal - words[counter]))
+            numbers[acting, lane] = torques
             return None
 
-        while words[status] == 0:
-            begin = perf_counter()
-            with undisturbed() if quick else nullcontext():
-                while words[status] == 0 and perf_counter() - begin < CHUNK_SECONDS:
-                    wrong = sample()
-                    if wrong:
-                        return wrong
-            told()
-        return None
+        return call
 
     # -- after
-    def ended(self, run: Run, time: float) -> tuple[str, str] | None:
+    def ended(self, found: Failure, time: float) -> str | None:
         """An end that the controller brought about."""
-        detail = int(run["detail"][0])
         texts = {
-            MODEL_OPEN: "does not close",
-            MODEL_JUMPED: "jumps to another configuration",
+            MODEL_OPEN: f"does not close, by {found.residual:.3g} m or rad,",
+            MODEL_JUMPED: f"jumps to another configuration, by {found.residual:.3g} rad,",
             MODEL_WEAK: "is near a singular position",
         }
-        name = self.loop.name
-        number = detail - NOT_FINITE
-        if run.status[0] == "solver failed" and 0 <= number < len(self.control.actuators):
-            at = list(self.control.actuators)[number]
-            text = f"controller {name!r} gives actuator {at!r} something that is no number at t = {time:.6g} s"
-            return "controller failed", text
-        if run.status[0] in ("solver failed", "singular pivot") and detail in texts:
-            text = f"controller {name!r}: its model {texts[detail]} at t = {time:.6g} s, for what the sensors see"
-            return "controller failed", text
+        if found.reason == NOT_FINITE:
+            at = list(self.control.actuators)[found.element]
+            return (
+                f"controller {self.loop.name!r} gives actuator {at!r} something that is no number at t = {time:.6g} s"
+            )
+        if found.reason in texts:
+            what = texts[found.reason]
+            return f"controller {self.loop.name!r}: its model {what} at t = {time:.6g} s, for what the sensors see"
         return None
 
-    def remarks(self, run: Run) -> list[str]:
+    def remarks(self, number: Callable[[str], float]) -> list[str]:
         """What should be known after the run."""
         found = []
-        if self.control.settled and not self.number(run, "control.time"):
+        if self.control.settled and not number("control.time"):
             found.append(f"control: the run ended before {self.control.settled:g} s, when its statistics were to begin")
-        if "control.astray" not in run.places or run["control.astray"][0] < 0:
+        time = number("control.astray")
+        if time < 0:
             return found
-        time = float(run["control.astray"][0])
         return [
             *found,
             f"control: from t = {time:.6g} s the mechanism has another configuration than its controller's model",
         ]
 
-    def signals(self, run: Run, columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def signals(self, number: Callable[[str], float], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Torques, references, tracking errors and watched signals over time, and their statistics over all steps."""
         axes, acts = self.control.coordinates, self.control.actuators
 
@@ -180,11 +168,11 @@ class Pilot:
                 found[f"{dimension}_unit"] = (dimension, each)
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
-        spent = self.number(run, "control.time") or math.nan  # a run that never settled has no statistics
+        spent = number("control.time") or math.nan  # a run that never settled has no statistics
         late = columns["time"] >= self.control.settled
-        most = [max(0.0, self.number(run, f"control.{n}.torque.most")) for n in acts]
+        most = [max(0.0, number(f"control.{n}.torque.most")) for n in acts]
         most = np.maximum(most, np.abs(found["control"][1])[late].max(axis=0, initial=0.0)) * (spent / spent)
-        rms = [math.sqrt(self.number(run, f"control.{n}.torque.square") / spent) for n in acts]
+        rms = [math.sqrt(number(f"control.{n}.torque.square") / spent) for n in acts]
         from_ = f"from {self.control.settled:g} s on, over all steps"
         found["control_max"] = ("actuator", most, said | {"long_name": f"largest torque or force {from_}"})
         found["control_rms"] = ("actuator", rms, said | {"long_name": f"rms torque or force {from_}"})
@@ -194,9 +182,9 @@ class Pilot:
             r, x = over_time(list(axes), "reference"), over_time(list(axes), "value")
             found["reference"] = (("time", "channel"), r, unit | {"long_name": "reference"})
             found["tracking_error"] = (("time", "channel"), x - r, unit | {"long_name": "tracking error"})
-            worst = [max(0.0, self.number(run, f"control.{n}.error.most")) for n in axes]
+            worst = [max(0.0, number(f"control.{n}.error.most")) for n in axes]
             sampled = np.abs(x - r)[late].max(axis=0, initial=0.0)
-            mean = [math.sqrt(self.number(run, f"control.{n}.error.square") / spent) for n in axes]
+            mean = [math.sqrt(number(f"control.{n}.error.square") / spent) for n in axes]
             found["error_max"] = ("channel", np.maximum(worst, sampled) * (spent / spent),
                                   unit | {"long_name": f"largest tracking error {from_}"})  # fmt: skip
             found["error_rms"] = ("channel", mean, unit | {"long_name": f"rms tracking error {from_}"})
@@ -207,8 +195,3 @@ class Pilot:
                 {"long_name": f"{name}, watched by the controller"},
             )
         return found
-
-    @staticmethod
-    def number(run: Run, name: str) -> float:
-        """An accumulator of the run, 0 if there is none."""
-        return float(run[name][0]) if name in run.places else 0.0

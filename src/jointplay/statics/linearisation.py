@@ -95,7 +95,9 @@ def linearise(
     numbers = system.parameters
     for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(loop.actuators))):
         numbers = numbers | {f"{part}.{i}": float(x) for i, x in enumerate(values)}
-    run = Run(trace(linear(system.equations(free.redundant), marked), {}, numbers), numbers)
+    written = linear(system.equations(free.redundant), marked)
+    kind = "linear", free.redundant, tuple(rated)
+    run = Run(system.program(kind, lambda: trace(written, {}, numbers)), numbers)
     n, m, k = len(axes), len(acting), len(seen)
 
     def found(u: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -86,8 +86,10 @@ def unreachable(system: System, q: np.ndarray, until: float) -> str | None:
     assert control is not None
     begun = measured(system, q, np.zeros(len(q)), list(control.coordinates.values()))[0]
     state = dict(zip(system.coordinates, q.tolist(), strict=True)) | {"t": 0.0}
-    given = system.parameters
-    run = Run(trace(tour(system.equations(), float(until), begun), dict.fromkeys(state, 0.0), given), given, state)
+    given = system.parameters | {"tour.until": float(until)}
+    given |= {f"tour.{i}": x for i, x in enumerate(begun)}
+    made = system.program("tour", lambda: trace(tour(system.equations()), dict.fromkeys(state, 0.0), given))
+    run = Run(made, given, state)
     run.advance()
     if run.status[0] == "done":
         return None

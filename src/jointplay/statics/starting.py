@@ -7,8 +7,9 @@ import numpy as np
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..system import System
-from .assembly import launch
+from .assembly import Freedom, launch
 
+ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
@@ -50,3 +51,21 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     at = dict(zip(system.coordinates, q, strict=True))
     same = all(abs(at[name] - x) <= SAME for name, x in given.items())
     return (q, v) if reclose or same else launch(system)
+
+
+def nearest(system: System, state: np.ndarray, t: float, free: Freedom) -> np.ndarray:
+    """Coordinates and rates moved onto the constraints by the least change in the mass metric."""
+    q, v = np.split(np.asarray(state, float), 2)
+    kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
+    for _ in range(ROUNDS):
+        here = system.evaluate(q, v, t)
+        B = here.B[kept]
+        weight = np.linalg.solve(here.M, B.T)
+        matrix = B @ weight
+        change = weight @ np.linalg.solve(matrix, here.residual[kept]) if kept else 0.0
+        if np.abs(change).max(initial=0.0) <= ROUND_OFF * max(1.0, float(np.abs(q).max())):
+            break
+        q = q - change
+    if kept:
+        v = v - weight @ np.linalg.solve(matrix, B @ v - here.speed[kept])
+    return np.concatenate([q, v])

@@ -1,0 +1,307 @@
+"""One call of a run's program: a step is taken, judged, recorded and sampled.  The same for every stepper.
+
+A stepper of impulses always arrives, and its samples are the ends of steps.  All others give states with slopes: the
+march projects them onto the constraints, rejects steps whose error is too large, lands on the beginning and end of
+contacts, and samples by a polynomial through both ends of the step, at most so many rows in a call; while rows are left
+no new step is begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
+from ..engine.trees import mapped
+from ..engine.values import bits, from_bits, number, where
+from ..numerics.choice import maximum, minimum
+from ..numerics.functions import pow
+from ..numerics.signals import due, peak, total
+from .contact_solver import either
+from .control import Command
+from .dynamics import Equations
+from .failures import RUBBING, fail
+from .motion import Motion
+from .permanent import watch
+from .record import Record
+from .step import Acting, Point, Slope, State, Step, Stepper
+
+SAMPLES = 8  # rows written in one call at most; the step is held until all are out
+OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
+HOPELESS = 1e6  # the error of a step that is no number
+GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of this one
+
+
+class Text:
+    """The text of one call, for the equations that `make` builds from the parameters.
+
+    labels: the contacts; clock: the parts of the control loop that are sampled or delayed, with the most steps of a
+    delay.  When it is traced, `state` has the names of what a state holds, `rows` those of its constraints.
+    """
+
+    def __init__(
+        self, make: Callable[[Any], Equations], labels: Sequence[str], stepper: Stepper, clock: Mapping[str, int]
+    ) -> None:
+        self.make, self.labels, self.stepper, self.clock = make, labels, stepper, clock
+        self.state: State | None = None
+        self.rows: list[str] = []
+
+    def __call__(self, s: Any, p: Any) -> dict[str, Any]:
+        strides = {name: p[f"clock.{name}"] for name in self.clock}
+        strides |= {f"{name}.most": most for name, most in self.clock.items()}
+        motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
+        march = Impulses if self.stepper.impulsive else States
+        march(motion, self.stepper, p).text()
+        self.state, self.rows = motion.names_of_state, motion.rows
+        return {}
+
+
+class March:
+    """What both kinds of march have in common."""
+
+    def __init__(self, motion: Motion, stepper: Stepper, p: Any) -> None:
+        self.motion, self.stepper, self.p = motion, stepper, p
+        self.record = Record(motion, p, stepper.impulsive)
+        self.taken = memory("steps.taken", 0)
+        motion.taken = self.taken.value
+        self.names = motion.names_of_state
+
+    def begun(self, names: State) -> State:
+        """A state's starts, 0 unless laws say otherwise; the run gives the rest."""
+        starts = mapped(lambda name: float(self.motion.laws.get(name, 0.0)), names)
+        return replace(starts, approach=[1.0] * len(names.approach))
+
+    def residuals(self, step: Step) -> None:
+        """Keep the largest of what a step leaves open, and count what happened in it."""
+        for name, x in step.residuals.items():
+            peak(name, x)
+        for name, x in step.counts.items():
+            total(name, x)
+
+    def pause(self, done: Any) -> None:
+        """End where the run is done, or has taken the steps that were asked for."""
+        stop(done | (self.taken.value >= self.p["stepper.goal"]), DONE)
+
+
+class Impulses(March):
+    """The march of a stepper of impulses: steps of one length, sampled at their ends."""
+
+    def text(self) -> None:
+        """One step."""
+        motion, record, p = self.motion, self.record, self.p
+        h = p["stepper.step"]
+        kept = memory(self.names, self.begun(self.names))
+        now = replace(kept.value, t=h * number(self.taken.value))
+        after = motion.after = h * number(self.taken.value + 1)
+        step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
+        end, acting = replace(step.end, t=after), step.acting
+        assert acting is not None
+        self.residuals(step)
+        record.step(now, end, acting, h, step.pose)
+        if acting.touches:
+            touched = either([touch.mode > 0 for touch in acting.touches])
+            branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
+        if motion.loop:
+            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+            motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
+
+        def sample() -> None:
+            change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
+            record.sample(end, replace(acting, accelerations=change), step.pose)
+
+        done = after >= p["stepper.until"]
+        branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
+        self.taken.value = self.taken.value + 1
+        kept.value = end
+        self.pause(done)
+
+
+@dataclass
+class Kept:
+    """What a march of states keeps from call to call: both ends of the last step, its length and the next one's."""
+
+    before: Point
+    now: Point
+    seen: dict[str, list[Any]]  # parts of the end's state as they were when forces were computed there
+    pushes: list[Any]  # of joints in permanent contact
+    length: Any
+    h: Any
+
+
+def parts(state: State) -> dict[str, list[Any]]:
+    """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
+    return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
+
+
+@dataclass
+class Attempt:
+    """What a call arrives at."""
+
+    kept: Kept
+    acting: Acting
+    arrived: Any  # a step was taken whose end is not recorded yet
+
+
+class States(March):
+    """The march of a stepper of states, with steps of one length or chosen by their error."""
+
+    def text(self) -> None:
+        """One attempt of a step, or samples of the last."""
+        motion, p = self.motion, self.p
+        kept = memory(*self.memory())
+        late, open_ = memory("samples.late", False), memory("steps.open", False)
+        begun: Kept = kept.value
+        if motion.digital:
+            motion.held = self.held(begun.now.state, late.value)
+        begun = replace(begun, now=self.fresh(begun.now))
+
+        def wait() -> Attempt:
+            return Attempt(begun, motion.acting(replace(begun.now.state, **begun.seen)), open_.value)
+
+        found: Attempt = branch(late.value, wait, lambda: self.attempt(begun))
+        now = found.kept.now.state
+        # the last step may go beyond the end: its samples count, its end only if the run goes on from there
+        ready = found.arrived & (now.t <= p["stepper.until"])
+        branch(ready, lambda: self.record.step(now, now, found.acting, found.kept.length), lambda: None)
+        open_.value = found.arrived & ~ready
+        kept.value = found.kept
+        late.value = self.samples(found.kept)
+        ended = (memory("contact.lost", 0).value > 0) | (memory("contact.deep", 0).value > 0)
+        self.pause(((now.t >= p["stepper.until"]) | ended) & ~late.value)
+
+    def memory(self) -> tuple[Kept, Kept]:
+        """Names and starts of what is kept."""
+        motion = self.motion
+        point = Point(self.names, motion.names_of_slope)
+        before = mapped(lambda name: f"before.{name}", point)
+        pushes = [f"{joint}.push" for joint in motion.following]
+        seen = mapped(lambda name: f"seen.{name}", parts(self.names))
+        names = Kept(before, point, seen, pushes, "step.length", "step.next")
+        start = Point(self.begun(self.names), mapped(lambda name: 0.0, motion.names_of_slope))
+        return names, Kept(start, start, parts(start.state), [0.0] * len(pushes), 1.0, 0.0)
+
+    def fresh(self, now: Point) -> Point:
+        """The state with its slope; computed anew in the first call, and where its torques have just changed."""
+        motion, known = self.motion, memory("steps.known", False)
+
+        def compute() -> Point:
+            found, _ = motion.point(now.state)
+            return Point(now.state, found.slope)
+
+        found = compute() if motion.held else branch(known.value, lambda: now, compute)
+        known.value = known.value | (now.state.t >= 0.0)
+        return found
+
+    def attempt(self, begun: Kept) -> Attempt:
+        """One step from the state that is kept, taken if its error allows it."""
+        motion, p, now = self.motion, self.p, begun.now
+        adaptive = self.stepper.adaptive
+        h = begun.h if adaptive else p["stepper.step"]
+        after = motion.after = now.state.t + h if adaptive else number(self.taken.value + 1) * h
+        step: Step = self.stepper.take(motion, now, h)
+        if step.weak is not None:
+            stop(step.weak, SINGULAR_PIVOT)
+        self.residuals(step)
+        if not adaptive:
+            return self.take(begun, step, h, after, h)
+        error = step.error
+        if motion.loop:  # a state on trial may be one that the controller's model cannot have
+            error = where(error == error, error, HOPELESS)
+        error = shared_max(error)
+        factor = minimum(
+            maximum(SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order), SHRINKING), GROWTH
+        )
+        following = minimum(h * factor, p["stepper.max_step"])
+        # a step that lands on a contact may be as short, but it is taken
+        short = (error > 1.0) & (following < 1e-13 * maximum(abs(now.state.t), 1.0))
+        trial = step.acting or motion.acting(step.end)
+        if motion.loop and trial.command:
+            motion.loop.guard(trial.command, short)
+        stop(short, STEP_TOO_SMALL)
+        rejected = Attempt(replace(begun, h=following), trial, False)
+        taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
+        return taken
+
+    def take(self, begun: Kept, step: Step, h: Any, after: Any, following: Any) -> Attempt:
+        """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
+        or ends inside it."""
+        motion = self.motion
+        state, drift = motion.project(replace(step.end, t=after))
+        point, acting = motion.point(state)
+        if step.weak is None:
+            stop(acting.weak, SINGULAR_PIVOT)
+        if motion.pins.rough:
+            fail(acting.left > OPEN, RUBBING, residual=acting.left)
+        if motion.loop and acting.command:
+            motion.loop.guard(acting.command)
+
+        def accept() -> Attempt:
+            self.taken.value = self.taken.value + 1
+            peak("drift", drift)
+            return self.accepted(begun, state, point, acting, h, following)
+
+        if motion.fixed or not motion.labels:
+            return accept()
+        share, crossed = motion.compliance.crossing(motion, begun.now, point, h)
+        again = Attempt(replace(begun, h=share * h), acting, False)
+        found: Attempt = branch(crossed, lambda: again, accept)
+        return found
+
+    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Any, following: Any) -> Attempt:
+        """What is kept of a step that is taken: contacts that begin or end there, joints that would pull."""
+        motion = self.motion
+        if motion.following:
+            point, acting, h = watch(motion, begun.pushes, begun.now, point, acting, h)
+            seen = point.state
+        pushes = motion.pushes(acting)
+        if motion.labels:
+            before = point.state
+            point, following = motion.compliance.changed(motion, point, acting, begun.now.state.t, following)
+            self.record.compliant(before, point.state, acting.touches)
+        if motion.loop and motion.fixed:
+            state = point.state
+            motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
+        return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
+
+    def samples(self, kept: Kept) -> Any:
+        """Write the samples inside the last step; gives whether some are left."""
+        motion, p, end = self.motion, self.p, kept.now.state.t
+
+        def write(time: Any) -> None:
+            u = (time - kept.before.state.t) / kept.length
+            state = motion.within(kept.before, kept.now, kept.length, u, time)
+            acting = motion.acting(state)
+            self.record.sample(state, acting)
+            if motion.loop and acting.command:
+                motion.loop.guard(acting.command)
+
+        def sample(index: Any) -> tuple[list[Any], Any]:
+            # as a rounded number: a fused product would let the interval into the last bit of a sample
+            time = from_bits(bits(number(index) * p["stepper.interval"]))
+            ready = (time <= end) & (time <= p["stepper.until"])
+            branch(ready, lambda: write(time), lambda: None)
+            return [index + where(ready, whole(1), 0)], ready
+
+        following = memory("samples.following", 0)
+        [index], unfinished = loop([following.value], sample, SAMPLES)
+        following.value = index
+        return unfinished
+
+    def held(self, now: State, late: Any) -> Command:
+        """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the
+        last step keeps it."""
+        motion, control = self.motion, self.motion.loop
+        assert control is not None
+        acting = {name: f"control.{name}.acting" for name in control.control.actuators}
+        shown = {name: f"control.shown.{name}" for name in control.watched}
+        cells = memory((acting, shown), mapped(lambda _: 0.0, (acting, shown)))
+
+        def compute() -> None:
+            said = control.held(self.taken.value, self.p["stepper.step"], now.t, now.q, now.v, motion.clock)
+            control.guard(said)
+            cells.value = dict(zip(acting, said.torques, strict=True)), said.watched
+
+        branch(late, lambda: None, compute)
+        torques, watched = cells.value
+        return Command(list(torques.values()), [], [], watched, [], [], 0.0, 0.0, False)

@@ -1,0 +1,257 @@
+"""What is kept of a run, by every stepper: samples, peaks, energies, contacts, impacts, control.
+
+The names of columns and accumulators, their units and what they are stand here once, for the text that writes them and
+for `simulation.reading`, which makes a result of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..engine.text import branch, emit, memory
+from ..engine.values import sqrt, where
+from ..model.clearances import Compliant, Rigid
+from ..model.mechanism import owner
+from ..numerics.choice import maximum
+from ..numerics.functions import atan2
+from ..numerics.linalg import is_zero
+from ..numerics.signals import peak, peaks, total
+from .contact_solver import OPEN, STICKING, either
+from .contacts import Contact, contacts
+from .kinematics import Pose
+from .motion import Motion
+from .step import Acting, State, Touch
+
+
+class Signal(NamedTuple):
+    """A variable of a result: what follows the label in the names of its columns, its unit, and what it is."""
+
+    end: str
+    unit: str
+    text: str
+
+
+BODIES = {
+    "x": Signal(".x", "m", "mass centre, x"),
+    "y": Signal(".y", "m", "mass centre, y"),
+    "angle": Signal(".angle", "rad", "angle, not wrapped"),
+    "x_rate": Signal(".x.rate", "m/s", "velocity of the mass centre, x"),
+    "y_rate": Signal(".y.rate", "m/s", "velocity of the mass centre, y"),
+    "angle_rate": Signal(".angle.rate", "rad/s", "angular velocity"),
+    "x_acceleration": Signal(".x.acceleration", "m/s^2", "acceleration of the mass centre, x"),
+    "y_acceleration": Signal(".y.acceleration", "m/s^2", "acceleration of the mass centre, y"),
+    "angle_acceleration": Signal(".angle.acceleration", "rad/s^2", "angular acceleration"),
+}
+JOINTS = {
+    "force_x": Signal(".force.x", "N", "force on the joint's second body, x"),
+    "force_y": Signal(".force.y", "N", "force on the joint's second body, y"),
+    "moment": Signal(".moment", "N*m", "moment on the joint's second body about its second point"),
+}
+MULTIPLIER = Signal(".multiplier", "N or N*m", "multiplier of the constraint row")
+EFFORT = Signal(".multiplier", "N or N*m", "force or torque of the drive along its motion")
+CONTACTS = {
+    "gap": Signal(".gap", "m or rad", "gap of the contact"),
+    "slip": Signal(".slip", "m/s", "sliding velocity of the contact"),
+    "normal_force": Signal(".normal", "N", "normal force of the contact"),
+    "friction_force": Signal(".tangential", "N", "tangential force of the contact"),
+}
+MODE = Signal(".mode", "", "mode of the contact")
+MEANINGS = ("free", "impact", "sliding", "sticking")
+JOURNALS = {
+    f"place_{axis}": Signal(f".place.{axis}", "m", f"journal centre in its bearing, {axis} of the bearing's body")
+    for axis in "xy"
+}
+ENERGIES = {
+    "kinetic": Signal("kinetic", "J", "kinetic energy"),
+    "potential": Signal("potential", "J", "potential energy of gravity and springs"),
+    "work": Signal("work", "J", "work of applied forces, motors, dampers and drives since the start"),
+    "impact_loss": Signal("impact.loss", "J", "energy lost in impacts"),
+    "friction_loss": Signal("friction.loss", "J", "energy lost by friction"),
+    "contact_normal_work": Signal("contact.normal.work", "J", "work of the contacts' normal forces on the bodies"),
+    "contact_friction_work": Signal("contact.friction.work", "J", "work of the contacts' friction on the bodies"),
+}
+LOST = ("impact.loss", "friction.loss")  # energies that are taken, not given
+IMPACTS = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
+TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
+CORNERS = ("one corner", "two opposite corners", "two corners on one side")
+MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
+
+
+class Record:
+    """Writes down what steps arrive at."""
+
+    def __init__(self, motion: Motion, p: Any, impulsive: bool) -> None:
+        self.motion, self.equations, self.p, self.impulsive = motion, motion.equations, p, impulsive
+        self.mechanism = self.equations.mechanism
+        self.kind = Rigid if impulsive else Compliant
+
+    def contacts(self, pose: Pose) -> list[Contact]:
+        """The contacts that this run computes."""
+        return contacts(pose, self.kind) if self.motion.labels else []
+
+    # -- every step
+    def step(self, now: State, end: State, acting: Acting, h: Any, pose: Pose | None = None) -> None:
+        """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
+        loop = self.motion.loop
+        if loop and acting.command:
+            at = now if self.impulsive else end
+            loop.statistics(acting.command, at.q, at.t, h, mean=not self.impulsive)
+            loop.stray(at.q, acting.command, at.t)
+        self.energies(end, pose)
+        self.forces(acting, end.t)
+
+    def energies(self, end: State, pose: Pose | None) -> None:
+        """The energy balance, and the momenta of what nothing outside acts on."""
+        kinetic, potential = self.equations.energies(end.q, end.v, end.t, pose)
+        balance = kinetic + potential - self.p["stepper.energy"]
+        for name, energy in zip(self.motion.works, end.w, strict=True):
+            balance = balance + energy if name in LOST else balance - energy
+        peak("kinetic", kinetic)
+        peak("imbalance", abs(balance), end.t)
+        if self.mechanism.isolated():
+            first = [self.p[f"stepper.momentum.{part}"] for part in MOMENTA]
+            off = [abs(x - x0) for x, x0 in zip(self.equations.momenta(end.q, end.v), first, strict=True)]
+            peak("momentum", maximum(off[0], off[1]))
+            peak("momentum.angle", off[2])
+
+    def forces(self, acting: Acting, t: Any) -> None:
+        """The largest forces and accelerations; in a step with an impact impulses are no forces, and kept apart."""
+        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        squares = {
+            f"{joint}.force": r.x * r.x + r.y * r.y for joint, r in zip(motion.joints, acting.reactions, strict=True)
+        }
+        sizes: dict[str, Any] = {}
+        for joint, r in zip(motion.joints, acting.reactions, strict=True):
+            if not self.impulsive:
+                sizes |= {f"{joint}.force.x": abs(r.x), f"{joint}.force.y": abs(r.y)}
+            if not is_zero(r.moment) and not (self.impulsive and self.mechanism.joints[joint].kind == "revolute"):
+                sizes[f"{joint}.moment"] = abs(r.moment)
+        for row, x in zip(motion.rows, acting.multipliers, strict=True):
+            if owner(row) in self.mechanism.drives:
+                sizes[f"{owner(row)}.effort"] = abs(x)
+        normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
+
+        def lasting() -> None:
+            found = {name: x * (scale * scale) for name, x in squares.items()}
+            found |= {name: x * scale for name, x in (sizes | normals).items()}
+            peaks(found | ({} if self.impulsive else self.smooth_forces(acting)), t)
+
+        def impact() -> None:
+            peaks({f"{name}.impulse": x for name, x in (squares | normals).items()}, t)
+
+        if self.impulsive and acting.touches:
+            branch(self.jumps(acting), impact, lasting)
+        else:
+            lasting()
+
+    @staticmethod
+    def jumps(acting: Acting) -> Any:
+        """Where a contact is struck or closes: the impulses of this step are no forces."""
+        return either([touch.struck | touch.closes for touch in acting.touches])
+
+    def smooth_forces(self, acting: Acting) -> dict[str, Any]:
+        """What only forces at states have: accelerations, pushes of permanent contact, depths, sums of a joint."""
+        motion = self.motion
+        found = {f"{name}.largest": abs(a) for name, a in zip(motion.names, acting.accelerations, strict=True)}
+        for joint, push in zip(motion.following, motion.pushes(acting), strict=True):
+            found |= {f"{joint}.push.most": push, f"{joint}.push.least": -push}
+        for label, touch in zip(motion.labels, acting.touches, strict=True):
+            found[f"{label}.depth"] = -touch.gap
+            pressed = f"{owner(label)}.pressed"
+            found[pressed] = found.get(pressed, 0.0) + touch.normal
+        return found
+
+    # -- contacts
+    def rigid(self, acting: Acting, found: Sequence[Contact], t: Any) -> None:
+        """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
+        gained: Any = 0.0
+        for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
+            total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
+            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
+            gained = gained - touch.bumped - touch.rubbed
+            branch(touch.struck, functools.partial(self.impact, i, c, touch, t), lambda: None)
+        struck = either([touch.struck for touch in acting.touches])
+        branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
+        self.corners(found, acting.touches)
+
+    def impact(self, i: int, c: Contact, touch: Touch, t: Any) -> None:
+        """Count an impact and write it down."""
+        total(f"{c.label}.impacts", 1.0)
+        angle = atan2(c.place.y, c.place.x) if c.place else 0.0
+        lost = touch.bumped + touch.rubbed
+        row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
+        emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
+
+    def corners(self, found: Sequence[Contact], touches: Sequence[Touch]) -> None:
+        """Count how the four corners of each prismatic joint touch, and how often its load changes sides."""
+        on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
+        for joint in self.mechanism.loose(Rigid):
+            ends = [f"{joint}.{end}.{side}" for end in ("front", "rear") for side in ("upper", "lower")]
+            if ends[0] not in on:
+                continue
+            front_up, front_low, rear_up, rear_low = (on[end] for end in ends)
+            up, low = front_up + rear_up, front_low + rear_low
+            flush = (up == 2.0) | (low == 2.0)
+            shares = (up + low == 1.0), (up + low > 1.0) & ~flush, flush
+            for name, share in zip(CORNERS, shares, strict=True):
+                total(f"{joint}.{name}", where(share, 1.0, 0.0))
+            side = memory(f"{joint}.side", 0.0)
+            now = where(up > low, 1.0, where(low > up, -1.0, side.value))
+            total(f"{joint}.side switches", where(now * side.value < 0, 1.0, 0.0))
+            side.value = now
+
+    def compliant(self, before: State, after: State, touches: Sequence[Touch]) -> None:
+        """Keep what happens from the beginning of a compliant contact to its end, and write it down there; before and
+        after: the end of a step before and after contacts changed there."""
+        for i, (label, touch) in enumerate(zip(self.motion.labels, touches, strict=True)):
+            begins, ends = after.modes[i] > before.modes[i], after.modes[i] < before.modes[i]
+            since, speed = memory(f"{label}.since", 0.0), memory(f"{label}.speed", 0.0)
+            force, depth = memory(f"{label}.greatest", 0.0), memory(f"{label}.deepest", 0.0)
+            size = sqrt(touch.normal * touch.normal + touch.tangential * touch.tangential)
+            speed.value = where(begins, -touch.opening, speed.value)
+            force.value = where(begins, 0.0, maximum(force.value, size))
+            depth.value = where(begins, 0.0, maximum(depth.value, -touch.gap))
+            kept = {"time": since.value, "duration": after.t - since.value, "approach": speed.value}
+            kept |= {"rebound": touch.opening, "force": force.value, "depth": depth.value}
+            branch(ends, functools.partial(emit, "contacts", contact=float(i), **kept), lambda: None)
+
+    # -- samples
+    def sample(self, state: State, acting: Acting, pose: Pose | None = None) -> None:
+        """Write a sample of a state and of what acts there."""
+        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        pose = pose or self.equations.pose(state.q, state.t)
+        kinetic, potential = self.equations.energies(state.q, state.v, state.t, pose)
+        columns: dict[str, Any] = {"time": state.t, "kinetic": kinetic, "potential": potential}
+        columns |= zip(motion.works, state.w, strict=True)
+        for i, name in enumerate(motion.names):
+            columns |= {name: state.q[i], f"{name}.rate": state.v[i]}
+            columns[f"{name}.acceleration"] = acting.accelerations[i]
+        for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
+            columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
+        columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
+        for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
+            values = (c.gap, touch.slip, touch.normal * scale, touch.tangential * scale)
+            columns |= {c.label + signal.end: x for signal, x in zip(CONTACTS.values(), values, strict=True)}
+            columns[c.label + MODE.end] = self.meaning(touch)
+            if c.place is not None:
+                columns |= {c.joint + s.end: x for s, x in zip(JOURNALS.values(), c.place.parts, strict=True)}
+        if motion.loop and acting.command:
+            columns |= motion.loop.columns(acting.command, state.q, state.t)
+        emit("samples", **columns)
+
+    def meaning(self, touch: Touch) -> Any:
+        """The mode of a contact as the number of its meaning."""
+        if not self.impulsive:
+            return where(touch.mode > 0.5, 2.0, 0.0)
+        sliding = where(touch.mode == STICKING, 3.0, where(touch.mode > OPEN, 2.0, 0.0))
+        return where(touch.closes, 1.0, sliding)
+
+    def begun(self, state: State, acting: Acting, steered: Sequence[Any]) -> None:
+        """Write what the control loop says at the start, for the first sample of impulsive steps."""
+        loop = self.motion.loop
+        if loop and acting.command:
+            columns = loop.columns(acting.command, state.q, state.t)
+            columns |= {f"{name}.steered": f for name, f in zip(self.motion.names, steered, strict=True)}
+            emit("begun", **columns)

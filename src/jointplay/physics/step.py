@@ -1,0 +1,208 @@
+"""A step as a value: from where a mechanism is to where it arrives, and what acts on the way.
+
+A stepper is a frozen dataclass with a method `take`, in a file of its own (`steps/`, or the user's).  It only steps:
+samples, peaks, energies, contacts that open and close and the control loop belong to `march` and `record`, for all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from ..model.clearances import Compliant, Following, Rigid
+from ..model.joints import Revolute
+from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
+from ..numerics.linalg import dot
+from .contacts import Contact
+from .control import Command
+from .kinematics import Pose
+
+if TYPE_CHECKING:
+    from .motion import Motion
+
+KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "following"}
+
+
+@dataclass
+class State:
+    """Where a mechanism is: time, coordinates, their rates, and what its contacts and laws remember."""
+
+    t: Any
+    q: list[Any]
+    v: list[Any]
+    z: list[Any]  # states of laws that steps integrate
+    w: list[Any]  # energies since the start: of the kinds that `Motion.works` names (J)
+    modes: list[Any]  # of each contact: 0 open; rigid: 1, 2 sliding, 3 sticking; compliant: 1 closed
+    approach: list[Any]  # of each compliant contact: its approach speed when it began (m/s)
+    known: list[Any]  # where a controller believes the bodies to be
+
+    def moved(self, h: Any, weights: Sequence[float], points: Sequence[Point]) -> State:
+        """The state after a step of length h by the weighted mean of slopes; their weights add up to the share of the
+        step that time goes on, and contacts stay as they are."""
+
+        def mean(slopes: Sequence[Sequence[Any]], begin: Sequence[Any]) -> list[Any]:
+            return [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(begin)]
+
+        ahead = math.fsum(weights) * h
+        return State(
+            t=self.t + ahead,
+            q=mean([p.state.v for p in points], self.q),
+            v=mean([p.slope.v for p in points], self.v),
+            z=mean([p.slope.z for p in points], self.z),
+            w=mean([p.slope.w for p in points], self.w),
+            modes=self.modes,
+            approach=self.approach,
+            known=[x + ahead * rate for x, rate in zip(self.known, points[0].slope.known, strict=True)],
+        )
+
+
+@dataclass
+class Slope:
+    """The time derivatives at a state; that of the coordinates are its rates."""
+
+    v: list[Any]
+    z: list[Any]
+    w: list[Any]
+    known: list[Any]
+
+
+@dataclass
+class Point:
+    """A state with its slope."""
+
+    state: State
+    slope: Slope
+
+
+class Reaction(NamedTuple):
+    """What a joint does to its second body: a force, and a moment about its second point."""
+
+    x: Any
+    y: Any
+    moment: Any
+
+
+@dataclass
+class Touch:
+    """One contact: its gap and rates, and the forces at a state or impulses over a step."""
+
+    gap: Any
+    opening: Any  # rate of the gap
+    slip: Any
+    normal: Any
+    tangential: Any
+    mode: Any
+    struck: Any = False  # an impact in this step
+    closes: Any = False  # it was open before this step, and pushes
+    approach: Any = 0.0  # rate of the gap before the step
+    bumped: Any = 0.0  # energy lost along the normal (J)
+    rubbed: Any = 0.0  # energy lost by friction (J)
+
+
+@dataclass
+class Acting:
+    """What acts: forces at a state or, where `over` is the length of a step, impulses over it."""
+
+    accelerations: list[Any]
+    multipliers: list[Any]
+    reactions: list[Reaction]
+    touches: list[Touch]
+    rates: list[Any] = field(default_factory=list)  # of the states of laws
+    powers: list[Any] = field(default_factory=list)  # of the energies `w` of the state (W)
+    command: Command | None = None
+    weak: Any = False  # where rows depend on each other
+    left: Any = 0.0  # what the friction of pins leaves open (N m)
+    over: Any = None
+
+
+@dataclass
+class Step:
+    """What a stepper gives: where it arrives, and what it knows of the way.
+
+    error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
+    acts in its last stage; weak: where rows depended on each other in some stage; residuals: sizes whose largest is
+    kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
+    contacts, and the generalised forces of actuators.
+    """
+
+    end: State
+    error: Any = None
+    acting: Acting | None = None
+    residuals: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict)
+    pose: Pose | None = None
+    contacts: Sequence[Contact] = ()
+    steered: Sequence[Any] = ()
+    weak: Any = None
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """How time goes on: a value whose numbers may change from run to run.
+
+    A kind of stepper has a method `take(motion, now, h) -> Step`, and says by its class:
+    computes: the kinds of contact that it can compute; adaptive: whether it chooses its steps by the error that it
+    gives; impulsive: whether it computes impulses over steps instead of forces at states.
+    """
+
+    computes: ClassVar[tuple[type, ...]] = (Compliant, Following)
+    adaptive: ClassVar[bool] = False
+    error_order: ClassVar[int] = 1  # of the error, which tells an adaptive stepper its next step
+    impulsive: ClassVar[bool] = False
+    numbers: ClassVar[tuple[str, ...]] = ("step",)  # fields that are run-time numbers; all else is structure
+
+    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+        """One step of length h."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it takes a step: define take")
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """All of it that its compiled program depends on."""
+        kept = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in self.numbers)
+        return type(self), *kept
+
+    def given(self, until: float) -> dict[str, float]:
+        """The run-time numbers of a run to a time (s)."""
+        return {name: float(getattr(self, name)) for name in self.numbers}
+
+    def finer(self, until: float) -> Stepper:
+        """The same with half its step."""
+        return dataclasses.replace(self, step=self.step / 2)  # type: ignore[attr-defined, call-arg]
+
+    def whole(self, time: float) -> float:
+        """A time as this stepper reaches it (s): impulses are known at the ends of whole steps only."""
+        if not self.impulsive:
+            return time
+        return max(1, round(time / self.step)) * self.step  # type: ignore[attr-defined]
+
+    def refuse(self, mechanism: Mechanism) -> None:
+        """Raise where a mechanism has what this stepper does not compute."""
+        name = type(self).__name__
+        able = " and ".join(KINDS[kind] for kind in reversed(self.computes)) or "no"
+        for kind, word in KINDS.items():
+            for joint in mechanism.loose(kind) if kind not in self.computes else ():
+                remedy = "use MoreauJean" if kind is Rigid else "use RungeKutta, or make all contacts rigid"
+                text = f"{name} computes {able} contact, got a {word} one; {remedy}"
+                raise ModelError(Problem(("joints", joint, "contact"), text))
+        for joint in mechanism.stopped() if Rigid not in self.computes else ():
+            raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
+        for joint, revolute in mechanism.joints.items() if self.impulsive else ():
+            if isinstance(revolute, Revolute) and revolute.pin_friction and not revolute.clearance:
+                text = f"{name} knows no friction in ideal joints; use RungeKutta, or leave it out"
+                raise ModelError(Problem(("joints", joint, "pin_friction"), text))
+
+
+def is_number(x: Any) -> bool:
+    """Whether x is a finite number."""
+    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+
+
+def positive(owner: str, **numbers: Any) -> None:
+    """Refuse numbers that are not above 0."""
+    for name, x in numbers.items():
+        if not (is_number(x) and x > 0):
+            raise ValueError(f"{owner}: {name} must be a number > 0, got {x!r}")

@@ -1,0 +1,110 @@
+"""Runge-Kutta 5(4) (Dormand and Prince 1980), adaptive or of fixed step, and the classical formula of order 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from ...numerics.choice import maximum
+from ...numerics.linalg import dot
+from ..motion import Motion
+from ..step import Point, State, Step, Stepper, positive
+
+Tableau = tuple[tuple[float, ...], ...]
+# weights of the stages before each stage; the last line makes the step
+CLASSICAL: Tableau = ((), (1 / 2,), (0, 1 / 2), (0, 0, 1), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
+PAIR: Tableau = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+
+def stages(motion: Motion, now: Point, h: Any, tableau: Tableau, last: bool) -> tuple[list[Point], Step]:
+    """The points of all stages, with that of the last line only if asked for, and the step that they make."""
+    points, weak, acting = [now], False, None
+    for weights in tableau[1:]:
+        state = now.state.moved(h, weights, points)
+        if weights is tableau[-1] and not last:
+            break
+        acting = motion.acting(state)
+        points.append(Point(state, motion.slope(acting)))
+        weak = acting.weak | weak
+    return points, Step(state, acting=acting, weak=weak)
+
+
+@dataclass(frozen=True)
+class RungeKutta(Stepper):
+    """Dormand and Prince's 5(4) pair with adaptive steps, projected on the constraints.
+
+    rtol, atol: tolerated error of a step in every coordinate and rate, relative and absolute (SI); max_step (s):
+    a hundredth of the run unless given.
+    """
+
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    max_step: float | None = None
+
+    adaptive: ClassVar[bool] = True
+    error_order: ClassVar[int] = 5
+    numbers: ClassVar[tuple[str, ...]] = ("rtol", "atol", "max_step")
+
+    def __post_init__(self) -> None:
+        given = {} if self.max_step is None else {"max_step": self.max_step}
+        positive("RungeKutta", rtol=self.rtol, atol=self.atol, **given)
+        if self.rtol < 1e-14:
+            raise ValueError(f"RungeKutta: rtol {self.rtol!r} is below what double precision can hold; use >= 1e-14")
+
+    def given(self, until: float) -> dict[str, float]:
+        """The run-time numbers of a run to a time (s)."""
+        longest = until / 100 if self.max_step is None else self.max_step
+        return {"rtol": float(self.rtol), "atol": float(self.atol), "max_step": float(longest)}
+
+    def finer(self, until: float) -> RungeKutta:
+        """The same with tolerances that halve its steps."""
+        longest = (self.max_step or until / 100) / 2
+        return replace(self, rtol=max(self.rtol / 32, 1e-14), atol=self.atol / 32, max_step=longest)
+
+    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+        """One step of length h, with the error that the embedded formula of order 4 shows."""
+        points, step = stages(motion, now, h, PAIR, last=True)
+        rtol, atol = motion.given("rtol"), motion.given("atol")
+        error: Any = 0.0
+        for slopes, begin, end in integrated(points, now.state, step.end):
+            for i, (x, y) in enumerate(zip(begin, end, strict=True)):
+                scale = atol + rtol * maximum(abs(x), abs(y))
+                error = maximum(error, abs(h * dot(ERROR, [k[i] for k in slopes])) / scale)
+        return replace(step, error=error)
+
+
+def integrated(points: Sequence[Point], now: State, end: State) -> list[tuple[list[Any], list[Any], list[Any]]]:
+    """Slopes, begin and end of what is judged: coordinates, rates and states of laws."""
+    return [
+        ([p.state.v for p in points], now.q, end.q),
+        ([p.slope.v for p in points], now.v, end.v),
+        ([p.slope.z for p in points], now.z, end.z),
+    ]
+
+
+@dataclass(frozen=True)
+class FixedRungeKutta(Stepper):
+    """Steps of one length (s), projected on the constraints: by the fifth-order formula of the same pair, or by the
+    classical one of order 4, which costs two thirds of it."""
+
+    step: float
+    order: Literal[4, 5] = 5
+
+    def __post_init__(self) -> None:
+        positive("FixedRungeKutta", step=self.step)
+        if self.order not in (4, 5):
+            raise ValueError(f"FixedRungeKutta: order must be 4 or 5, got {self.order!r}")
+
+    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+        """One step of length h; only the error estimate would need the forces at its end."""
+        return stages(motion, now, h, CLASSICAL if self.order == 4 else PAIR, last=False)[1]

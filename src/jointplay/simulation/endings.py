@@ -1,0 +1,171 @@
+"""Why a lane of a simulation ended, in words with what helps."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import statics
+from ..laws.materials import STEPS, impact
+from ..model.clearances import Compliant, Following
+from ..model.joints import play
+from ..model.mechanism import owner
+from ..physics.compliance import DEEPEST, SLOWEST
+from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
+from ..physics.permanent import stops
+from ..system import System
+from .outcome import Ending, Outcome
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+KINDS = {
+    "stopped": Ending.STOPPED,
+    "non-finite": Ending.NON_FINITE,
+    "singular pivot": Ending.NEAR_SINGULAR,
+    "solver failed": Ending.SOLVER_FAILED,
+    "step too small": Ending.STEP_TOO_SMALL,
+}
+
+
+def early(system: System, freedom: statics.Freedom, pushes: dict[str, float]) -> Outcome | None:
+    """An end before the first step."""
+    if freedom.passing:
+        rows = ", ".join(freedom.passing)
+        text = f"the start is a singular position: {rows} depend on other rows there, but not beside it; move it"
+        return Outcome(Ending.NEAR_SINGULAR, text, 0.0, owner(freedom.passing[0]), "move the start")
+    following = system.mechanism.loose(Following)
+    pulling = [joint for joint, push in pushes.items() if push < 0 and stops(following[joint])]
+    if not pulling:
+        return None
+    remedy = "start with the journal on the loaded side, or set contact: {kind: following, on_loss: continue}"
+    text = f"joint {pulling[0]!r} would pull with {-pushes[pulling[0]]:.4g} N already at the start; {remedy}"
+    return Outcome(Ending.CONTACT_LOST, text, 0.0, pulling[0], remedy)
+
+
+def ending(simulation: Simulation, lane: int) -> Outcome:
+    """The end of a lane that cannot go on."""
+    run, time = simulation.run, float(simulation.time[lane])
+    status = run.status[lane]
+    if status == "done":
+        return arrived(simulation, lane, time)
+    kind, found = KINDS[status], failure(int(run["detail"][lane]))
+    pilot = simulation.each[lane].pilot
+    said = pilot.ended(found, time) if pilot and kind is not Ending.NON_FINITE else None
+    if said:
+        return Outcome(Ending.CONTROLLER_FAILED, said, time, "control")
+    if kind is Ending.NEAR_SINGULAR:
+        rows = dependent(simulation, lane)
+        text = f"the mechanism is near a singular position at t = {time:.6g} s: "
+        text += f"rows {', '.join(rows)} depend on each other"
+        return Outcome(kind, text, time, owner(rows[0]) if rows else "")
+    if kind is Ending.STEP_TOO_SMALL:
+        remedy = "loosen rtol and atol, or look for a singularity"
+        return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
+    if kind is Ending.SOLVER_FAILED and found.reason:
+        return unsolved(simulation, lane, time)
+    text = f"{run.explain(lane)} at t = {time:.6g} s"
+    contacts = simulation.text.labels and not simulation.stepper.impulsive and not simulation.stepper.adaptive
+    if kind is not Ending.NON_FINITE or not contacts:
+        return Outcome(kind, text, time)
+    q, _ = before(simulation, lane)
+    label, remedy = shorter(simulation, lane, int(np.argmin(simulation.system(lane).evaluate(q).gaps)))
+    h = simulation.stepper.step  # type: ignore[attr-defined]
+    text = f"{text}; the step of {h:g} s may be too long for contact {label!r}: {remedy}"
+    return Outcome(kind, text, time, label, remedy)
+
+
+def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:
+    """A step that a solver could not make, with what it left open."""
+    found = failure(int(simulation.run["detail"][lane]))
+    system, remedy = simulation.system(lane), "use a shorter step"
+    label = system.contacts[found.element] if found.element < len(system.contacts) else ""
+    step = f"solver failed at step {int(simulation.steps[lane]) + 1}, t = {time:.6g} s"
+    texts = {
+        UNSOLVED: f"the impulses of the contacts violate their conditions by {found.residual:.2g} of the largest",
+        BLOCKED: f"contact {label!r} closes by {found.residual:.2g} m or rad, and joints and drives leave it no way",
+        UNCLOSED: f"joints and contacts stay open by {found.residual:.2g} m or rad; they may exclude each other",
+        RUBBING: f"the friction of pins leaves {found.residual:.2g} N m open",
+    }
+    element = label if found.reason == BLOCKED else ""
+    if found.reason == BLOCKED:
+        remedy = "let the drive end before the stop, or leave the joint a freedom"
+    return Outcome(Ending.SOLVER_FAILED, f"{step}: {texts[found.reason]}; {remedy}", time, element, remedy)
+
+
+def arrived(simulation: Simulation, lane: int, time: float) -> Outcome:
+    """A contact that was lost, or too deep at once."""
+    run = simulation.run
+    if "contact.deep" in run.places and run["contact.deep"][lane]:
+        return too_long(simulation, lane, int(run["contact.deep"][lane]) - 1)
+    following = list(simulation.each[lane].pushes)
+    joint = following[int(run["contact.lost"][lane]) - 1]
+    row = {name: float(x[-1]) for name, x in run.rows("losses", lane).items()}
+    place, own = (math.degrees(math.remainder(row[a], math.tau)) for a in ("angle", "in_bearing"))
+    text = (
+        f"joint {joint!r} loses contact at t = {row['time']:.6f} s, at {place:.2f} deg ({own:.2f} deg in its bearing)"
+    )
+    remedy = "set contact: {kind: following, on_loss: continue}, or compute the impacts with another contact"
+    return Outcome(Ending.CONTACT_LOST, text, row["time"], joint, remedy)
+
+
+def dependent(simulation: Simulation, lane: int) -> list[str]:
+    """The rows that depend on each other at the last good state."""
+    system, n = simulation.system(lane), len(simulation.names) // 2
+    here = system.evaluate(simulation.state[lane, :n], t=float(simulation.time[lane]))
+    kept = [i for i, row in enumerate(system.rows) if row not in simulation.each[lane].freedom.redundant]
+    left, *_ = np.linalg.svd(here.B[kept] / np.sqrt(np.diag(here.M)))
+    shares = zip(np.abs(left[:, -1]), (system.rows[i] for i in kept), strict=True)
+    return [row for share, row in sorted(shares, reverse=True) if share > 0.1][:6]
+
+
+def before(simulation: Simulation, lane: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and rates where the last step of a march of states began."""
+    names = simulation.text.state
+    assert names is not None
+    q, v = (np.array([simulation.run[f"before.{name}"][lane] for name in part]) for part in (names.q, names.v))
+    return q, v
+
+
+def too_long(simulation: Simulation, lane: int, contact: int) -> Outcome:
+    """The end of a run in which a contact was too deep at the end of its first step."""
+    time, n = float(simulation.time[lane]), len(simulation.names) // 2
+    system, h = simulation.system(lane), float(simulation.run["step.length"][lane])
+    depth = -float(system.evaluate(simulation.state[lane, :n], t=time).gaps[contact])
+    label, remedy = shorter(simulation, lane, contact)
+    joint = system.mechanism.loose(Compliant)[owner(label)]
+    text = (
+        f"contact {label!r} is {depth:.4g} deep (m; rad in a gear) at the end of its first step, t = {time:.6g} s: "
+        f"more than {100 * DEEPEST:g} % of the clearance of {play(joint):g}. "
+        f"The step of {h:.3g} s is too long; {remedy}"
+    )
+    return Outcome(Ending.STEP_TOO_LONG, text, time, label, remedy)
+
+
+def shorter(simulation: Simulation, lane: int, contact: int) -> tuple[str, str]:
+    """A contact, and the step that resolves it: of its depth and, by an impact of one mass, of its duration."""
+    run, system = simulation.run, simulation.system(lane)
+    label = system.contacts[contact]
+    joint = system.mechanism.loose(Compliant)[owner(label)]
+    q, v = before(simulation, lane)
+    t = float(run["before.time"][lane])
+    here = system.evaluate(q, v, t)
+    closed = run[f"{label}.mode"][lane] > 0.5
+    approach = float(run[f"{label}.approach"][lane]) if closed else max(-float(here.openings[contact]), SLOWEST)
+    steps = [0.5 * DEEPEST * play(joint) / approach]
+    normal = np.array([system.evaluate(q, rates, t).openings[contact] for rates in np.eye(len(q))])
+    weight = np.linalg.solve(here.M, np.column_stack([normal, here.B.T]))
+    part = np.linalg.lstsq(here.B @ weight[:, 1:], here.B @ weight[:, 0], rcond=None)[0]
+    softness = float(normal @ (weight[:, 0] - weight[:, 1:] @ part))  # 1/kg: of the mechanism at the contact
+    chosen = joint.contact.normal  # type: ignore[union-attr]
+    sizes = {name: float(getattr(joint, name)) for name in chosen.law.geometry}
+    if softness > 0:
+        with contextlib.suppress(ValueError):  # overdamped: no such impact ends
+            steps.append(impact(chosen.law, 1 / softness, approach, **chosen.values, **sizes).duration / STEPS)
+    step = float(f"{min(steps):.1g}")
+    if simulation.stepper.adaptive:
+        return label, f"use smaller rtol and atol, or a max_step of {step:g} s or less"
+    return label, f"use a step of {step:g} s or less, or RungeKutta(), which chooses its own"
