@@ -54,7 +54,7 @@ def test_a_record_is_plain_data_with_these_keys():
 
 def test_every_study_is_listed_and_loaded_only_when_asked():
     room = Path(papers.__file__).parent
-    assert STUDIES.keys() == {file.stem for file in room.glob("*.py")} - {"__init__"}
+    assert STUDIES.keys() == {file.stem for file in room.glob("[!_]*.py")}
     with pytest.raises(ModuleNotFoundError):
         list(Study("nothing").records())
     Study("nothing")(), STUDIES["grigore"]()  # nothing is computed before a record is asked for

@@ -177,6 +177,9 @@ FIGURES = {
     "impacts": lambda: plots.impacts(runs.rocker()),
     "energy": lambda: plots.energy(runs.rocker(), twin=runs.rocker_twin()),
     "phase_plane": lambda: plots.phase_plane(runs.fast(), ["rod", "slider"], twin=runs.fast_twin()),
+    "balance": lambda: plots.balance(runs.balanced()),
+    "trade_off": lambda: plots.trade_off(runs.front()),
+    "shaking": lambda: plots.shaking(runs.shaken(), twin=runs.shaken_twin()),
     "contour": lambda: plots.contour(runs.table()),
     "comparison": lambda: plots.comparison(runs.contacts(), ["O3.force", "rocker.angle_acceleration"]),
 }

@@ -1,12 +1,13 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-describe    Mechanism, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
+describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
-look        System (the equations), check, kinematics, inverse_dynamics, equilibria
+look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
 run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
 extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
+balancing   balancing (shaking forces, tests of balance, conditions, designs, trade-offs)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 below       engine (from Python text to machine code)
 
@@ -19,16 +20,16 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "control library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
-    "constant_speed sine polynomial cycloidal table total",
+    "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant "
+    "Following constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
-    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
+    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",
     "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
     "SimulationFailed",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("engine", "model", "plots", "report", "results")
+_MODULES = ("balancing", "engine", "model", "plots", "report", "results")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

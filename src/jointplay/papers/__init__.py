@@ -65,7 +65,13 @@ class Study:
         return (record.as_dict() for record in self.records(**options))
 
 
-STUDIED = (Study("akhadkar2016", tables=(4, 5, 6)), Study("grigore"), Study("wu2017"), Study("bai2026"))
+STUDIED = (
+    Study("akhadkar2016", tables=(4, 5, 6)),
+    Study("grigore"),
+    Study("wu2017"),
+    Study("bai2026"),
+    Study("coelho"),
+)
 STUDIES = {study.name: study for study in STUDIED}
 
 
