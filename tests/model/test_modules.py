@@ -131,9 +131,37 @@ def test_what_python_refuses():
         jp.couple({"a": arm.replace(control=jp.control.pd("arm1", 0.0, k1=1.0, k2=1.0))})
     with pytest.raises(ModelError, match="must be a mechanism"):
         jp.couple({"a": 3})
-    loose = arm.loosen("J2", "1 mm", contact=jp.Following())
-    with pytest.raises(ModelError, match="in a module, following contact does not work yet"):
-        jp.couple({"a": loose})
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        {"kind": "rigid", "restitution": 0.5, "friction": 0.1},
+        {"kind": "compliant", "normal": {"law": "hertz", "stiffness": 1e9}},
+        {"kind": "following", "on_loss": "continue"},
+    ],
+    ids=lambda contact: contact["kind"],
+)
+def test_play_in_a_module_is_play(contact):
+    """Signal by signal, a mechanism runs as one module as it does alone."""
+    spring = {"kind": "spring", "between": ["ground.O", "arm2.end"], "stiffness": 5.0, "free_length": 0.2}
+    weight = {"arm2.counterweight.mass": 0.1, "arm2.counterweight.x": -0.05}
+    arm = jp.library.rr_arm().with_(weight).loosen("J2", "1 mm", journal_radius="1 cm", contact=contact)
+    sprung = arm.replace(forces={"s": spring})
+    alone, module = (jp.simulate(m, 0.05) for m in (sprung, jp.couple({"a": sprung})))
+    assert set(alone.data_vars) == set(module.data_vars)
+    for name in (n for n in alone.data_vars if alone[n].dtype.kind in "fi"):  # texts are names
+        np.testing.assert_array_equal(alone[name].values, module[name].values, err_msg=name)
+    assert (
+        list(module.joint.values) == ["a.J1", "a.J2"] and jp.plots.places.Places(module).play("a.J2").outer == "a.arm1"
+    )
+
+
+def test_a_gear_in_a_module_keeps_its_carrier():
+    arm = jp.library.rr_arm()
+    wheel = {"kind": "gear", "between": ["ground", "arm2"], "ratio": 1.0, "carrier": "arm1"}
+    gear = jp.couple({"a": arm.replace(joints={**arm.joints, "g": wheel})}).joints["a.g"]
+    assert gear.between == ("ground", "a.arm2") and gear.carrier == "a.arm1" and gear.points == ()
 
 
 def test_counterweights_are_part_of_their_bodies():

@@ -137,16 +137,13 @@ class Mechanism(Part):
     def _nested(self) -> Iterator[tuple[Path, str]]:
         """Names with dots that could mean two things."""
         for section in SECTIONS:
-            for name, element in getattr(self, section).items():
+            for name in getattr(self, section):
                 outer = name.split(".")[:-1]
                 for i in range(len(outer)):
                     if (prefix := ".".join(outer[: i + 1])) in self.names:
                         yield (section, name), f"{prefix!r} is an element, so it cannot be a module too; rename one"
                 if outer and name.rpartition(".")[2] in ("x", "y", "angle", "rate"):
                     yield (section, name), f"the name {name.rpartition('.')[2]!r} is reserved in a module"
-                if outer and isinstance(element, Joint) and element.loose and not isinstance(element.contact, Rigid):
-                    text = f"in a module, {element.contact.kind} contact does not work yet; use rigid contact"
-                    yield (section, name), text
 
     def _targets(self) -> dict[str, tuple[str, set[str]]]:
         """What an element may refer to: what it is called, and the names there are."""
