@@ -23,7 +23,8 @@ ROOMS: list[set[str]] = [
     {"physics"},
     {"system", "structure"},
     {"simulation", "statics", "results", "recognition", "audit"},
-    {"papers", "comparison", "analysis", "studies", "balance"},
+    {"comparison", "analysis", "studies", "balancing"},
+    {"papers"},
     {"cli", "studio", "report", "plots"},
 ]
 LEVEL = {name: level for level, names in enumerate(ROOMS) for name in names}

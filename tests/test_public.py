@@ -12,7 +12,7 @@ import pytest
 import jointplay
 
 NAMES = [name for name in jointplay.__all__ if name != "__version__"]
-MODULES = {"analysis", "control", "engine", "library", "model", "plots", "report", "results", "studies"}
+MODULES = {"analysis", "balancing", "control", "engine", "library", "model", "plots", "report", "results", "studies"}
 HEAVY = ["numpy", "pydantic", "llvmlite", "scipy", "xarray", "pandas", "matplotlib", "yaml", "rich", "zarr", "dask"]
 
 

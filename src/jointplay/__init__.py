@@ -1,13 +1,14 @@
 """Dynamics and control of planar mechanisms whose joints have play.
 
-describe    Mechanism, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library (of mechanisms)
+describe    Mechanism, couple, Body, bar; Rigid, Compliant, Following; model (joints, drives, forces), library
 motions     constant_speed, sine, polynomial, cycloidal, table, total
 files       load, loads, save, dumps, schema
-look        System (the equations), check, kinematics, inverse_dynamics, equilibria
+look        System (the equations), check, kinematics, inverse_dynamics, equilibria, null_space, reduced
 run         simulate, Simulation, compare; RungeKutta, FixedRungeKutta, MoreauJean; Outcome, SimulationFailed
 extend      Stepper, Step (a stepper of one's own: docs/extending.md)
 study       sweep over grid, uniform, normal, fit with samples; studies (stores, indices, rankings, replay)
 control     control (controllers, sensors, actuators), linearise, references (of joints, from a tip's)
+balancing   balancing (shaking forces, tests of balance, conditions, designs, trade-offs)
 results     results (Datasets and their files), plots (figures), report (a page that moves)
 analysis    verdict, analysis (exponents, sections, orbits, spectra, diagrams)
 below       engine (from Python text to machine code)
@@ -21,10 +22,10 @@ from typing import Any
 from jointplay._version import __version__ as __version__
 
 _ROOMS = {
-    "jointplay.model": "control library load loads save dumps schema Mechanism Body bar Rigid Compliant Following "
-    "constant_speed sine polynomial cycloidal table total",
+    "jointplay.model": "control library load loads save dumps schema Mechanism couple Body bar Rigid Compliant "
+    "Following constant_speed sine polynomial cycloidal table total",
     "jointplay.system": "System",
-    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references",
+    "jointplay.statics": "check kinematics inverse_dynamics equilibria linearise references null_space reduced",
     "jointplay.comparison": "compare",
     "jointplay.analysis": "verdict",
     "jointplay.simulation": "simulate Simulation Stepper Step RungeKutta FixedRungeKutta MoreauJean Outcome "
@@ -32,7 +33,7 @@ _ROOMS = {
     "jointplay.studies": "sweep grid uniform normal fit samples",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("analysis", "engine", "model", "plots", "report", "results", "studies")
+_MODULES = ("analysis", "balancing", "engine", "model", "plots", "report", "results", "studies")
 __all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 

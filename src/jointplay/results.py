@@ -49,7 +49,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
         gather(name, "joint", joints, *signal)
     rows = [row for row in system.rows if row + record.MULTIPLIER.end in columns]
     gather("multiplier", "row", rows, *record.MULTIPLIER)
-    drives = [row for row in rows if row.partition(".")[0] in mechanism.drives]
+    drives = [row for row in rows if mechanism.owner(row) in mechanism.drives]
     gather("effort", "drive", drives, *record.EFFORT)
     for name, signal in record.ENERGIES.items():
         if signal.end in columns:
@@ -57,7 +57,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
     coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s"}), "body": bodies}
     coordinates |= {"joint": joints} if joints else {}
     coordinates |= {"row": rows} if rows else {}
-    coordinates |= {"drive": [row.partition(".")[0] for row in drives]} if drives else {}
+    coordinates |= {"drive": [mechanism.owner(row) for row in drives]} if drives else {}
     register()
     return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
 

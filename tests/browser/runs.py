@@ -1,16 +1,18 @@
 """Real runs for the tests of figures and pages, each computed once in a process."""
 
 import functools
+import math
 
 import numpy as np
 import xarray
 
-from jointplay import studies
+from jointplay import balancing, studies
 from jointplay.model import Body, Mechanism, Prismatic, Revolute, bar, constant_speed, control, library
 from jointplay.model.clearances import Compliant, Rigid
 from jointplay.simulation import MoreauJean, simulate
 
 START = {"crank.rate": 10.0}
+WEIGHTS = "crank:radius=80mm,rocker:radius=80mm"
 
 
 @functools.cache
@@ -158,3 +160,32 @@ def machines() -> xarray.Dataset:
 def plays() -> xarray.Dataset:
     """A study of a grid, quick."""
     return studies.sweep(offset, {"J2.clearance": studies.grid(0, 1e-3, 9), "J3.clearance": [0, 5e-4, 1e-3]})
+
+
+@functools.cache
+def balanced():
+    """The four-bar of docs/balancing.md with counterweights on crank and rocker."""
+    drive = {"kind": "angle", "of": "crank", "motion": {"kind": "constant_speed", "speed": 10.0}}
+    centres = ((0.05, 0.0), (0.12, 0.05), (0.12, 0.01))
+    made = library.four_bar((0.1, 0.35, 0.25, 0.4), (0.3, 0.8, 0.5), (1e-3, 1e-2, 2e-3), 0.0, centres=centres)
+    made = made.replace(drives={"motor": drive}, gravity=(0, 0))
+    return balancing.balance(made, "force", WEIGHTS, times=np.linspace(0, math.tau / 10, 91))
+
+
+@functools.cache
+def front():
+    """Its trade-off between shaking force and moment."""
+    return balancing.trade_off(balanced().given, WEIGHTS, times=np.linspace(0, math.tau / 10, 45), points=8)
+
+
+@functools.cache
+def shaken():
+    """It with 0.1 mm of play between crank and coupler."""
+    loose = balanced().mechanism.loosen("J2", "0.1 mm", journal_radius="5 mm")
+    return simulate(loose, 0.5, MoreauJean(2e-5), every=1e-3)
+
+
+@functools.cache
+def shaken_twin():
+    """It with ideal joints."""
+    return simulate(balanced().mechanism, 0.5, every=1e-3)

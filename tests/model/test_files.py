@@ -442,9 +442,9 @@ def test_schema_is_complete():
     text = json.dumps(made)
     assert set(re.findall(r'"#/\$defs/(\w+)"', text)) <= set(made["$defs"])
     assert "Function" not in text
-    assert set(made["properties"]) == {"format_version", *Mechanism.model_fields}
+    assert set(made["properties"]) == {"format_version", "modules", *Mechanism.model_fields}
     body = made["$defs"]["Body"]
-    assert set(body["properties"]) == {"bar", "mass", "inertia", "centre", "points"}
+    assert set(body["properties"]) == {"bar", "mass", "inertia", "centre", "points", "counterweight"}
     assert body["properties"]["mass"]["anyOf"][0] == {"type": "number", "exclusiveMinimum": 0}
     assert body["properties"]["mass"]["anyOf"][1]["type"] == "string"
     assert body["additionalProperties"] is False

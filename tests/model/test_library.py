@@ -32,7 +32,7 @@ def gaps(m: Mechanism) -> dict[str, float]:
     return {n: abs(place(m, j.between[0], known) - place(m, j.between[1], known)) for n, j in pins.items()}
 
 
-@pytest.mark.parametrize("name", library.MECHANISMS)
+@pytest.mark.parametrize("name", [name for name in library.MECHANISMS if name != "point_mass"])  # it has no joint
 def test_starts_are_closed(name):
     m = library.MECHANISMS[name]()
     if name == "grigore_figure_5":  # its equilibrium, printed to 8 digits, lies on the clearance circle

@@ -247,8 +247,8 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
             Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else "")
         )
     if fading:
-        said = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
-        listed.append(Evidence("exponent of the second half over that of the first", late / early, None, said))
+        text = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
+        listed.append(Evidence("exponent of the second half over that of the first", late / early, None, text))
     spread = float(np.ptp(values))
     agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value is an artefact"
     agree += ", its sign is not" if sign and not agreed else ""

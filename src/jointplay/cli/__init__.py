@@ -29,6 +29,7 @@ examples:
   jointplay new press                       write press.yaml, a model file that explains itself
   jointplay check press.yaml                assemble it, count its degrees of freedom
   jointplay run press.yaml --plot press.png --set "motor.speed=120 rpm"
+  jointplay balance press.yaml --objective force --adjust crank,rod
   jointplay library                         the mechanisms that need no file
   jointplay run crank_rocker_2016 --until "500 ms" -o swing.csv
 
@@ -161,6 +162,32 @@ def _parser() -> argparse.ArgumentParser:
     equilibria.add_argument(
         "--at", default="0", metavar="TIME", help="hold drives and forces at this time (default: 0)"
     )
+
+    balance = add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance")
+    _add_model(balance)
+    balance.add_argument(
+        "--objective", required=True, metavar="GOAL",
+        help="static, force, force+moment, gyroscopic, decoupling; or least over the motion: force-rms, force-peak, "
+        "moment-rms, torque-rms, bearing-peak, ...",
+    )  # fmt: skip
+    balance.add_argument(
+        "--adjust", required=True, action="append", metavar="WHAT",
+        help="bodies that get a counterweight, springs, BODY.geared, or addresses such as coupler.mass, with bounds: "
+        "crank:radius=80mm,mass<=2kg,rocker; may be repeated",
+    )  # fmt: skip
+    balance.add_argument(
+        "--motion", metavar="BODY=SPEED", help='what to turn, as in "crank=60 rpm" (default: the drives)'
+    )
+    balance.add_argument("--until", metavar="TIME", help="length of the motion, where drives do not repeat")
+    balance.add_argument(
+        "--coordinates", metavar="LIST", help="independent coordinates, such as J1,J5 (default: chosen)"
+    )
+    balance.add_argument(
+        "--front", metavar="QUANTITY", help="draw what less shaking force costs in moment, torque or bearing"
+    )
+    balance.add_argument("-o", "--output", metavar="FILE", help="the balanced model (default: NAME-balanced.yaml)")
+    balance.add_argument("--plot", metavar="FILE", help="figure before and after (default: NAME-balanced.png)")
+    balance.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     add("library", "list the mechanisms of the library, one line each")
 

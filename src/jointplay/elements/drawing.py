@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..numerics.linalg import Pair
-from .pose import Here, Pose, owner
+from .pose import Here, Pose
 
 if TYPE_CHECKING:
     from .kinds import Joint
@@ -111,7 +111,7 @@ class Series:
     def magnified(self, name: str) -> Play:
         """What is seen of a joint whose kind says nothing else: its nearest gap over a floor."""
         joint: Joint = self.mechanism.joints[name]
-        first, second = (owner(reference) for reference in joint.between)
+        first, second = map(self.pose.owner, joint.between)
         gaps = self.gaps(name)
         least = np.min(list(gaps.values()), axis=0) if gaps else np.zeros(self.count)
         still = np.ones(self.count, complex)

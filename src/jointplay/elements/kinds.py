@@ -16,7 +16,7 @@ from ..parts.part import Part, Path, Quantity, refuse
 from .contacts import Compliant, Following, Rigid
 from .drawing import Drawing, Play, Series
 from .fields import Refers
-from .pose import Here, Spot, owner
+from .pose import Here, Spot
 
 ROUND = 1e-5  # of a length, or rad: so much a relaxed spring still counts, as its last digits may be wrong
 
@@ -61,8 +61,13 @@ class Element(Part):
     @classmethod
     def refers(cls, field: str) -> bool:
         """Whether it has this field, and the field says what of a mechanism its names must be."""
+        return bool(cls.refers_to(field))
+
+    @classmethod
+    def refers_to(cls, field: str) -> str:
+        """What of a mechanism the names in this field must be; empty if it holds none."""
         known = cls.model_fields.get(field)
-        return known is not None and any(isinstance(mark, Refers) for mark in known.metadata)
+        return next((mark.to for mark in known.metadata if isinstance(mark, Refers)), "") if known else ""
 
     @classmethod
     def does(cls, *names: str) -> bool:
@@ -72,10 +77,9 @@ class Element(Part):
 
     def references(self) -> Iterator[tuple[Path, str, str]]:
         """Every name of something of the mechanism: where it stands, what it must be, and the name."""
-        for name, field in type(self).model_fields.items():
-            to = next((mark.to for mark in field.metadata if isinstance(mark, Refers)), None)
-            given = getattr(self, name)
-            if to is None or given is None:
+        for name in type(self).model_fields:
+            to, given = self.refers_to(name), getattr(self, name)
+            if not to or given is None:
                 continue
             if isinstance(given, tuple):
                 yield from (((name, i), to, one) for i, one in enumerate(given))
@@ -83,8 +87,9 @@ class Element(Part):
                 yield (name,), to, given
 
     def bodies(self) -> list[str]:
-        """The bodies that it acts on, the ground among them."""
-        return list(dict.fromkeys(owner(reference) for _, _, reference in self.references()))
+        """The bodies that its points belong to and those that it names itself, the ground among them."""
+        named = ((to, reference) for _, to, reference in self.references())
+        return list(dict.fromkeys(name.rpartition(".")[0] if to == "point" else name for to, name in named))
 
 
 class Joint(Element):
@@ -176,7 +181,7 @@ class Joint(Element):
     @property
     def points(self) -> tuple[str, ...]:
         """The two points that it joins; none if it joins bodies without points."""
-        return self.between if all("." in reference for reference in self.between) else ()
+        return self.between if self.refers_to("between") == "point" else ()
 
     @property
     def looseness(self) -> float:
@@ -317,6 +322,9 @@ class Load(Element):
 
     def act(self, here: Acting) -> None:
         """What has no potential: `here.push(point, force)` and `here.twist(body, torque)`."""
+
+    def elastic(self, here: Acting) -> None:
+        """Of what has a `stiffness`: what it does for a stiffness of 1."""
 
     def magnitude(self, here: Here, length: float) -> float:
         """How much it does (J) along a way of this length (m) or a turn of 1 rad, however others may cancel it."""

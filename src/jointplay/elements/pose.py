@@ -18,11 +18,6 @@ Numbers = Callable[[str], Scalar]  # address -> engine value, or a structural 0
 Row = dict[str, Scalar]  # coordinate -> coefficient; what is missing is 0
 
 
-def owner(reference: str) -> str:
-    """The body that a reference such as "crank.end" or "crank" belongs to."""
-    return reference.partition(".")[0]
-
-
 class Described(Protocol):
     """What a pose asks of a mechanism."""
 
@@ -33,6 +28,14 @@ class Described(Protocol):
     def joints(self) -> Mapping[str, Joint]: ...
 
     def addresses(self) -> Mapping[str, float]: ...
+
+    def split(self, reference: str) -> tuple[str, str]: ...
+
+
+def weighted(numbers: Numbers, mechanism: Described, body: str) -> bool:
+    """Whether a body has a counterweight with a mass."""
+    given = mechanism.bodies[body].counterweight is not None
+    return given and not is_zero(numbers(f"{body}.counterweight.mass"))
 
 
 class Pose:
@@ -57,6 +60,10 @@ class Pose:
             turns = {body: Pair(c, s) for body, (s, c) in found.items()}
         self.turns = {**turns, "ground": Pair(1, 0)}
 
+    def owner(self, reference: str) -> str:
+        """The body that a reference such as "crank.end" or "crank" belongs to; in a module its name has dots."""
+        return self.mechanism.split(reference)[0]
+
     def in_frame(self, body: str, point: str) -> Pair:
         """A named point in the frame of its body."""
         if body != "ground" and point == "centre":
@@ -65,27 +72,39 @@ class Pose:
             return Pair(self.numbers(f"{body}.length") if point == "end" else 0, 0)
         return Pair(self.numbers(f"{body}.{point}.x"), self.numbers(f"{body}.{point}.y"))
 
+    def mass_centre(self, body: str) -> Pair:
+        """The mass centre in the frame of its body, the counterweight included."""
+        own = self.in_frame(body, "centre")
+        if not weighted(self.numbers, self.mechanism, body):
+            return own
+        at = Pair(self.numbers(f"{body}.counterweight.x"), self.numbers(f"{body}.counterweight.y"))
+        added = self.numbers(f"{body}.counterweight.mass")
+        return own + (at - own) * (added / (self.numbers(f"{body}.mass") + added))
+
+    def _central(self, body: str, point: str) -> bool:
+        return point == "" or (point == "centre" and not weighted(self.numbers, self.mechanism, body))
+
     def point(self, reference: str) -> Pair:
         """The place of `crank.end`, `ground.O`, or of a body's mass centre (`crank`)."""
-        body, _, name = reference.partition(".")
+        body, name = self.mechanism.split(reference)
         if body == "ground":
             return self.in_frame(body, name)
-        return self.places[body] if name in ("", "centre") else self.places[body] + self.arm(reference)
+        return self.places[body] if self._central(body, name) else self.places[body] + self.arm(reference)
 
     def arm(self, reference: str) -> Pair:
         """From the mass centre of its body (or the origin of the ground) to a point."""
-        body, _, name = reference.partition(".")
+        body, name = self.mechanism.split(reference)
         if body == "ground":
             return self.in_frame(body, name)
-        if name in ("", "centre"):
+        if self._central(body, name):
             return Pair(0, 0)
-        return self.turns[body] * (self.in_frame(body, name) - self.in_frame(body, "centre"))
+        return self.turns[body] * (self.in_frame(body, name) - self.mass_centre(body))
 
     def lever(self, joint: str) -> tuple[str, int, Pair]:
         """A moving body of a joint, the sign that makes what acts on it act on the second body, and the way from its
         mass centre to the joint's second point."""
         element = self.mechanism.joints[joint]
-        first, second = (owner(reference) for reference in element.between)
+        first, second = map(self.owner, element.between)
         if not element.points:  # of bodies that are joined without points nothing but a moment is asked
             return (second, 1, Pair(0, 0)) if second != "ground" else (first, -1, Pair(0, 0))
         if second != "ground":
@@ -98,13 +117,13 @@ class Pose:
 
     def turn_between(self, pair: tuple[str, str]) -> Scalar:
         """The angle of the second body seen from the first."""
-        return self.angles[owner(pair[1])] - self.angles[owner(pair[0])]
+        return self.angles[self.owner(pair[1])] - self.angles[self.owner(pair[0])]
 
     def axis(self, joint: str) -> Pair:
         """The unit vector of a joint's axis, fixed to its first body."""
         given = Pair(self.numbers(f"{joint}.axis.x"), self.numbers(f"{joint}.axis.y"))
         unit = given * (1 / abs(given))
-        return self.turns[owner(self.mechanism.joints[joint].between[0])] * unit
+        return self.turns[self.owner(self.mechanism.joints[joint].between[0])] * unit
 
     def slopes(self, value: Scalar) -> Row:
         """How a value changes with each coordinate."""
@@ -245,7 +264,7 @@ class Here:
 
     def angle(self, body: str) -> Scalar:
         """The angle of a body (rad); 0 of the ground."""
-        return self.pose.angles[owner(body)]
+        return self.pose.angles[self.pose.owner(body)]
 
     def coordinate(self, of: str) -> Scalar:
         """The angle of a body, or the coordinate of a joint."""
@@ -257,7 +276,7 @@ class Here:
 
         Either one place in the plane where they touch, or the arms from the mass centres to both surfaces.
         """
-        one, two = (owner(reference) for reference in self.between)
+        one, two = map(self.pose.owner, self.between)
         if second is None:
             first, second = first - self.pose.places[one], first - self.pose.places[two]
         return self.pose.rate_row(along, (two, second, 1), (one, first, -1))

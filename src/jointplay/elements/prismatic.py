@@ -14,7 +14,7 @@ from ..parts.part import refuse
 from .contacts import Rigid, SidedContact
 from .drawing import Drawing, Play, Series
 from .fields import Angle, Axis, Length, Place, Points, Share, Size
-from .pose import Here, Spot, owner
+from .pose import Here, Spot
 from .sized import Guided
 from .sizes import FIT, sized_schema
 
@@ -61,7 +61,7 @@ class Prismatic(Guided):
 
     def gaps(self, here: Here) -> Iterator[Spot]:
         """Four corners: of a bore on a bar, or of a block in a guide."""
-        pose, (first, second) = here.pose, map(owner, self.between)
+        pose, (first, second) = here.pose, self.bodies()
         along = here.axis
         across = along.turned()
         s, c = sincos(here.number("angle"))
@@ -81,7 +81,7 @@ class Prismatic(Guided):
 
     def doubts(self, name: str) -> Iterator[str]:
         """Also a guide that moves although the ground could be it."""
-        first, second = map(owner, self.between)
+        first, second = self.bodies()
         if first != "ground" and second == "ground":
             yield (
                 f"{name}: the axis turns with its first body {first!r}, though the second is the ground; "
@@ -107,7 +107,7 @@ class Prismatic(Guided):
 
     def magnified(self, series: Series, name: str) -> Play:
         """The block in its guide; the bar in its bore, in whose frame it is seen."""
-        first, second = map(owner, self.between)
+        first, second = self.bodies()
         local = complex(*self.axis) / abs(complex(*self.axis))
         along, own = series.turns[first] * local, series.turns[second] * local * np.exp(-1j * self.angle)
         apart = (series.point(self.between[1]) - series.point(self.between[0])) * np.conj(along)

@@ -14,7 +14,7 @@ from ..parts.part import refuse
 from .contacts import Contact, Following, Rigid
 from .drawing import Drawing, Play, Series
 from .fields import Angle, Length, Points, Share, Size
-from .pose import Here, Spot, owner
+from .pose import Here, Spot
 from .sized import Sized
 from .sizes import SIZES, sized_schema
 
@@ -75,6 +75,7 @@ class Revolute(Sized):
         """A journal in its bearing: the gap is the clearance less the distance of the centres."""
         pose, (bearing, pin) = here.pose, self.ends()
         clearance, radius = here.number("clearance"), here.number("journal_radius")
+        outer, inner = pose.owner(bearing), pose.owner(pin)
         d = pose.between((bearing, pin))
         distance = root(d.dot(d) + TINY)
         away = d * (1 / distance)
@@ -83,10 +84,10 @@ class Revolute(Sized):
         common = pose.arm(pin) + away * (radius + clearance - distance)  # the bearing's surface, from the pin's body
         yield here.spot(
             clearance - distance,
-            tangential=pose.rate_row(along, (owner(pin), surface, 1), (owner(bearing), rim, -1)),
-            rubbing=pose.rate_row(along, (owner(pin), common, 1), (owner(bearing), rim, -1)),
+            tangential=pose.rate_row(along, (inner, surface, 1), (outer, rim, -1)),
+            rubbing=pose.rate_row(along, (inner, common, 1), (outer, rim, -1)),
             direction=-away if self.bearing == "first" else away,
-            place=d * pose.turns[owner(bearing)].conjugate(),
+            place=d * pose.turns[outer].conjugate(),
         )
 
     def coordinate(self, here: Here) -> Scalar:
@@ -111,7 +112,7 @@ class Revolute(Sized):
     def magnified(self, series: Series, name: str) -> Play:
         """The journal in its bearing."""
         bearing, pin = self.ends()
-        outer, inner = owner(bearing), owner(pin)
+        outer, inner = series.pose.owner(bearing), series.pose.owner(pin)
         turn, tilt = series.turns[outer], series.angles[inner] - series.angles[outer]
         offset = (series.point(pin) - series.point(bearing)) * np.conj(turn)
         sizes = self.clearance, self.journal_radius

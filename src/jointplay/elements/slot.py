@@ -12,7 +12,7 @@ from ..numerics.linalg import Scalar
 from .contacts import Rigid, SidedContact
 from .drawing import Drawing, Play, Series
 from .fields import Axis, Place, Points, Share, Size
-from .pose import Here, Spot, owner
+from .pose import Here, Spot
 from .sized import Guided
 from .sizes import FIT, sized_schema
 
@@ -59,7 +59,7 @@ class Slot(Guided):
 
     def magnified(self, series: Series, name: str) -> Play:
         """The pin between its walls."""
-        first, second = map(owner, self.between)
+        first, second = self.bodies()
         along = series.turns[first] * (complex(*self.axis) / abs(complex(*self.axis)))
         offset = (series.point(self.between[1]) - series.point(self.between[0])) * np.conj(along)
         tilt, sizes = series.angles[second] - series.angles[first], (self.clearance, self.pin_radius)

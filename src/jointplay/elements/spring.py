@@ -29,6 +29,13 @@ class Spring(Load):
         square = d.dot(d) if is_zero(free) else (abs(d) - free) * (abs(d) - free)
         return 0.5 * here.number("stiffness") * square
 
+    def elastic(self, here: Acting) -> None:
+        """It pulls its points together with L - free_length."""
+        d, free = here.apart, here.number("free_length")
+        pull = d if is_zero(free) else d * (1 - free / abs(d))
+        here.push(self.between[0], pull)
+        here.push(self.between[1], -pull)
+
     def act(self, here: Acting) -> None:
         """The damper pulls its points together while they part."""
         damping = here.number("damping")

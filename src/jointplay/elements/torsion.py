@@ -27,6 +27,12 @@ class Torsion(Load):
         turned = here.turn - here.number("free_angle")
         return 0.5 * here.number("stiffness") * turned * turned
 
+    def elastic(self, here: Acting) -> None:
+        """It turns its bodies back by angle - free_angle."""
+        turned = here.turn - here.number("free_angle")
+        here.twist(self.between[0], turned)
+        here.twist(self.between[1], -turned)
+
     def act(self, here: Acting) -> None:
         """The damper brakes both bodies."""
         first, second = self.between

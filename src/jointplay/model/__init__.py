@@ -10,14 +10,15 @@ from typing import Any
 
 _ROOMS = {
     ".parts": "ModelError Problem",
-    ".bodies": "Body Ground bar",
+    ".bodies": "Body Counterweight Ground bar",
     ".clearances": "Compliant Following Rigid",
     ".joints": "Revolute Prismatic Weld Slot Rod Gear",
     ".motions": "Constant ConstantSpeed Sine Polynomial Cycloidal Table Sum Function "
     "constant constant_speed sine polynomial cycloidal table total",
     ".forces": "AngleDrive RateDrive PositionDrive XDrive YDrive Force Torque Motor Spring Torsion",
     ".fits": "Fit FitError parse_fit",
-    ".mechanism": "Mechanism owner",
+    ".mechanism": "Mechanism",
+    ".modules": "couple",
     ".checks": "implausible",
     ".files": "load loads save dumps schema FORMAT_VERSION",
     ".units": "Dimension UnitError parse_quantity parse_unit",

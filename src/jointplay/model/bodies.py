@@ -13,7 +13,16 @@ from ..parts.units import INERTIA, LENGTH, MASS
 Vector = tuple[float, float]
 Point = Annotated[Vector, Several(Quantity(LENGTH), "xy")]
 # "crank.mass" must not be a point, "crank.x" not two things.
-RESERVED = ("mass", "inertia", "length", "bar", "centre", "points", "x", "y", "angle", "rate")
+RESERVED = ("mass", "inertia", "length", "bar", "centre", "points", "x", "y", "angle", "rate", "counterweight")
+
+
+class Counterweight(Part):
+    """A mass (kg) fixed to a body at a place in its frame (m), with an inertia about its own centre (kg m^2)."""
+
+    mass: Annotated[float, Quantity(MASS, at_least=0)] = 0.0
+    x: Annotated[float, Quantity(LENGTH)] = 0.0
+    y: Annotated[float, Quantity(LENGTH)] = 0.0
+    inertia: Annotated[float, Quantity(INERTIA, at_least=0)] = 0.0
 
 
 class Body(Part):
@@ -21,7 +30,8 @@ class Body(Part):
 
     A body with a length is a bar: its frame starts at the point `start`, its x axis points to `end`, and unless
     said otherwise it is uniform (mass centre in the middle, inertia m L^2/12, also when mass or length change).
-    Without a length the mass centre is the frame's origin unless said otherwise.
+    Without a length the mass centre is the frame's origin unless said otherwise.  A `counterweight` is fixed to it:
+    mass, inertia and centre are those without it.
     """
 
     bar: Annotated[float, Quantity(LENGTH, above=0)] | None = None
@@ -29,6 +39,7 @@ class Body(Part):
     given_inertia: Annotated[float, Quantity(INERTIA, at_least=0)] | None = Field(None, alias="inertia")
     given_centre: Point | None = Field(None, alias="centre")
     points: Annotated[dict[str, Point], Names(RESERVED)] = Frozen()
+    counterweight: Counterweight | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -69,9 +80,17 @@ class Body(Part):
         ends = {} if self.bar is None else {"start": (0.0, 0.0), "end": (self.bar, 0.0)}
         return {**ends, **self.points, "centre": self.centre}
 
+    def whole(self) -> tuple[float, Vector, float]:
+        """Mass (kg), mass centre (m, in the frame) and inertia about it (kg m^2), the counterweight included."""
+        added = self.counterweight
+        if added is None or not added.mass:
+            return self.mass, self.centre, self.inertia + (added.inertia if added else 0.0)
+        loaded = self.loaded(added.mass, (added.x, added.y))
+        return loaded.mass, loaded.centre, loaded.inertia + added.inertia
+
     def arm(self, point: str) -> Vector:
-        """A named point as seen from the mass centre, in the body's axes (m)."""
-        (x, y), (cx, cy) = self.all_points()[point], self.centre
+        """A named point as seen from the mass centre, the counterweight included, in the body's axes (m)."""
+        (x, y), (cx, cy) = self.all_points()[point], self.whole()[1]
         return x - cx, y - cy
 
     def loaded(self, mass: float, at: Vector) -> Body:
@@ -93,6 +112,9 @@ class Body(Part):
         yield "inertia", ("inertia",), self.inertia
         yield from ((f"centre.{axis}", ("centre", i), self.centre[i]) for i, axis in enumerate("xy"))
         yield from _coordinates(self.points)
+        if self.counterweight is not None:
+            added = self.counterweight.numbers()
+            yield from ((f"counterweight.{key}", ("counterweight", *path), x) for key, path, x in added)
 
 
 class Ground(Part):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..elements.pose import owner
 from ..elements.sized import mm
 from .mechanism import Mechanism
 
@@ -14,7 +13,7 @@ def implausible(mechanism: Mechanism) -> list[str]:
         found += joint.doubts(name)
         if not joint.loose or joint.play_unit != "m":
             continue
-        for body in map(owner, joint.between):
+        for body in map(mechanism.owner, joint.between):
             length = mechanism.bodies[body].length if body in mechanism.bodies else None
             if length is not None and joint.looseness > 0.5 * length:
                 text = f"clearance {mm(joint.looseness)} is more than half of the length of {body!r} ({mm(length)})"

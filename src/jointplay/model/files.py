@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import io
 import json
 import math
 import os
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 import yaml
@@ -16,9 +19,10 @@ from .. import writing
 from ..elements import Drive, Element, Joint, Load
 from ..elements.contacts import Compliant, Contact
 from ..parts.motions import Function, Motion
-from ..parts.part import ModelError, Problem, problems_of
+from ..parts.part import ModelError, Problem, problems_of, suggestion
 from ..parts.units import shorten
 from .mechanism import Mechanism
+from .modules import merged
 from .nodes import MOST_BYTES, compose
 
 FORMAT_VERSION = 1
@@ -44,11 +48,16 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
 
 
 def loads(text: str, file: str | None = None) -> Mechanism:
-    """The mechanism in a YAML text; `file` is the name that errors show.
+    """The mechanism in a YAML text; `file` is the name that errors show, and where files of modules are looked for.
 
     >>> loads("bodies: {arm: {bar: 30 cm, mass: 200 g}}").value("arm.length")
     0.3
     """
+    with _inside(file):
+        return _read(text, file)
+
+
+def _read(text: str, file: str | None) -> Mechanism:
     root, name = compose(text, file), file or "text"
     if not isinstance(root.value, dict):
         message = f"must be a mapping with bodies, joints, ..., got {shorten(root.plain())}"
@@ -60,14 +69,98 @@ def loads(text: str, file: str | None = None) -> Mechanism:
         hint = "written by a newer jointplay; update jointplay to read it" if newer else "write format_version: 1"
         message = f"format {shorten(version)} is not known (this version reads {FORMAT_VERSION}): {hint}"
         raise ModelError(Problem(("format_version",), message, name, root.key_lines["format_version"]))
+
+    def placed(problems: Iterable[Problem]) -> ModelError:
+        found = []
+        for problem in problems:
+            line, path = root.find(problem.path)
+            found.append(problem if problem.file else Problem(path, problem.text, name, line))
+        return ModelError(*sorted(found, key=lambda p: p.line or 0))
+
     try:
+        if data.get("modules") is not None:
+            data = merged(data, _modules(data.pop("modules")))
+        data.pop("modules", None)
         return Mechanism.model_validate(data)
     except ValidationError as error:
-        found = []
-        for problem in problems_of(error):
-            line, path = root.find(problem.path)
-            found.append(Problem(path, problem.text, name, line))
-        raise ModelError(*sorted(found, key=lambda p: p.line or 0)) from None
+        raise placed(problems_of(error)) from None
+    except ModelError as error:
+        raise placed(error.problems) from None
+
+
+_files: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar("files", default=())  # being read
+
+
+@contextlib.contextmanager
+def _inside(file: str | None) -> Iterator[None]:
+    """Read a file; one that is being read already contains itself."""
+    known = _files.get()
+    here = os.path.realpath(file) if file else ""
+    if file and here in known:
+        shown = " -> ".join(os.path.basename(f) for f in (*known[known.index(here) :], here))
+        raise ModelError(Problem((), f"contains itself as a module ({shown}); take it out of its modules"))
+    token = _files.set((*known, here))
+    try:
+        yield
+    finally:
+        _files.reset(token)
+
+
+def _modules(raw: Any) -> dict[str, tuple[Mechanism, str | None]]:
+    """The mechanisms of `modules`, each with the point at which it is put."""
+    if not isinstance(raw, dict):
+        raise ModelError(Problem(("modules",), f"must be a mapping (name: module), got {shorten(raw)}"))
+    found, problems = {}, list[Problem]()
+    for name, given in raw.items():
+        try:
+            found[name] = _module(given)
+        except ModelError as error:
+            problems += [p if p.file else p._replace(path=("modules", name, *p.path)) for p in error.problems]
+    if problems:
+        raise ModelError(*problems)
+    return found
+
+
+def _module(given: Any) -> tuple[Mechanism, str | None]:
+    from .library import MECHANISMS
+
+    if not isinstance(given, dict):
+        raise ModelError(f"must be a mapping with library, file or bodies, got {shorten(given)}")
+    rest = {key: x for key, x in given.items() if key not in ("library", "file", "set", "at")}
+    if "library" in given or "file" in given:
+        both = {"library", "file"} & given.keys()
+        if len(both) > 1:
+            raise ModelError("has a library and a file; keep one")
+        if rest:
+            raise ModelError(*(Problem((key,), f"cannot stand beside {min(both)}; use set, or a file") for key in rest))
+    if "library" in given:
+        if given["library"] not in MECHANISMS:
+            text = f"no mechanism {shorten(given['library'])} in the library"
+            raise ModelError(Problem(("library",), text + suggestion(given["library"], MECHANISMS)))
+        module = MECHANISMS[given["library"]]()
+    elif "file" in given:
+        if not isinstance(given["file"], str):
+            raise ModelError(Problem(("file",), f"must be the name of a model file, got {shorten(given['file'])}"))
+        beside = os.path.dirname(_files.get()[-1]) if _files.get() and _files.get()[-1] else ""
+        try:
+            module = load(os.path.join(beside, given["file"]))
+        except ModelError as error:
+            if error.problems[0].file is None or error.problems[0].text.startswith("cannot be read"):
+                raise ModelError(Problem(("file",), error.problems[0].text)) from None
+            raise
+    else:
+        try:
+            inner = merged(rest, _modules(rest.pop("modules"))) if rest.get("modules") else rest
+            module = Mechanism.model_validate(inner)
+        except ValidationError as error:
+            raise ModelError(*problems_of(error)) from None
+    changes = given.get("set") or {}
+    if not isinstance(changes, dict):
+        raise ModelError(Problem(("set",), f"must be a mapping of addresses to numbers, got {shorten(changes)}"))
+    try:
+        return module.with_(changes), given.get("at")
+    except ModelError as error:
+        raise ModelError(*(p._replace(path=("set", *p.path)) for p in error.problems)) from None
 
 
 class _Writer(yaml.SafeDumper):
@@ -144,6 +237,18 @@ def save(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
         raise ModelError(Problem((), f"cannot be written: {error.strerror or error}", os.fspath(path))) from None
 
 
+_MODULE = {
+    "type": "object",
+    "description": "a mechanism as a part of this one: from the library, a file, or written here",
+    "properties": {
+        "library": {"type": "string", "description": "the name of a mechanism of the library"},
+        "file": {"type": "string", "description": "a model file, seen from this one"},
+        "set": {"type": "object", "description": "other numbers at some of its addresses"},
+        "at": {"type": "string", "description": "the point at which the origin of its ground is put"},
+    },
+}
+
+
 class _Schema(GenerateJsonSchema):
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
@@ -152,6 +257,8 @@ def schema() -> dict[str, Any]:
     """The JSON schema of a model file, for completion and checks in an editor."""
     made = Mechanism.model_json_schema(schema_generator=_Schema)
     made["properties"] = {"format_version": {"const": FORMAT_VERSION, "type": "integer"}, **made["properties"]}
+    made["properties"]["modules"] = {"type": "object", "additionalProperties": _MODULE}
+    made["required"] = [key for key in made.get("required", []) if key != "bodies"]  # modules may have them all
     kinds = [kind for union in (Contact, Motion) for kind in get_args(get_args(union)[0]) if kind is not Function]
     families: tuple[type[Element], ...] = (Joint, Drive, Load)
     for kind in (*kinds, *(kind for family in families for kind in family.kinds().values())):

@@ -15,7 +15,18 @@ from ..errors import InputError
 from ..parts.motions import Kinds, constant, constant_speed, sine
 from .bodies import Body, Ground, bar
 from .mechanism import Mechanism
-from .shapes import angle_between, five_bar, four_bar, meet, pendulum, scotch_yoke, slider_crank, two_arms
+from .shapes import (
+    angle_between,
+    five_bar,
+    four_bar,
+    meet,
+    pendulum,
+    point_mass,
+    rr_arm,
+    scotch_yoke,
+    slider_crank,
+    two_arms,
+)
 
 _AKHADKAR = "Akhadkar, Acary, Brogliato, Multibody System Dynamics 38 (2016) 101-136, "
 
@@ -302,6 +313,7 @@ def spacecraft_2026(data: str = "A", case: int = 0, clearance: float | None = No
 
 MECHANISMS = {
     f.__name__: f
-    for f in (four_bar, slider_crank, five_bar, scotch_yoke, pendulum, crank_rocker_2016, crank_crank_2016)
-    + (grigore_figure_5, grigore_figure_6, wu_2017, coelho_five_bar, spacecraft_2026)
+    for f in (four_bar, slider_crank, five_bar, rr_arm, point_mass, scotch_yoke, pendulum)
+    + (crank_rocker_2016, crank_crank_2016, grigore_figure_5, grigore_figure_6, wu_2017, coelho_five_bar)
+    + (spacecraft_2026,)
 }

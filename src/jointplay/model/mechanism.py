@@ -10,7 +10,6 @@ from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_valid
 from pydantic_core import PydanticCustomError
 
 from ..elements import Compliant, Drive, Element, Following, Joint, Load, Rigid
-from ..elements.pose import owner as owner
 from ..parts.part import (
     Frozen,
     ModelError,
@@ -28,14 +27,14 @@ from ..parts.part import (
 )
 from ..parts.part import suggestion as close
 from ..parts.units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
-from .bodies import Body, Ground
+from .bodies import Body, Counterweight, Ground
 from .control import Control
 
 if TYPE_CHECKING:
     from ..numerics.tables import Table as NumericTable
 
 SECTIONS = ("bodies", "joints", "drives", "forces")
-_NAMED = Names(("ground", "start", "gravity", "control"))
+_NAMED = Names(("ground", "start", "gravity", "control"), nested=True)
 _TURNED = 1e6  # rad: greater start angles have too few digits left to close a mechanism
 _START = {"": ANGLE, ".rate": RATE, ".x": LENGTH, ".y": LENGTH, ".x.rate": SPEED, ".y.rate": SPEED}
 
@@ -51,19 +50,21 @@ def _start(raw: Any) -> Frozen:
         refuse(f"must be a mapping such as crank: 30 deg, got {shorten(raw)}")
     read, problems = {}, []
     for key, given in (raw or {}).items():
-        body, dot, rest = str(key).partition(".")
-        if dot + rest not in _START:
-            known = ", ".join(body + tail for tail in _START)
-            problems.append(((key,), f"unknown start value; of a body there are {known}"))
-            continue
+        _, tail = started(str(key))
         try:
-            read[key] = Quantity(_START[dot + rest]).read(given)
-            if not dot and abs(read[key]) > _TURNED:
+            read[key] = Quantity(_START[tail]).read(given)
+            if not tail and abs(read[key]) > _TURNED:
                 problems.append(((key,), f"must be within {_TURNED:g} rad, got {read[key]:g}: take off whole turns"))
         except PydanticCustomError as error:
             problems.append(((key,), str(error)))
     refuse_all(problems)
     return Frozen(read)
+
+
+def started(key: str) -> tuple[str, str]:
+    """The body that a start value belongs to, and which one it is: "crank.x.rate" is (crank, .x.rate)."""
+    tail = next((tail for tail in sorted(_START, key=len, reverse=True) if tail and key.endswith(tail)), "")
+    return key.removesuffix(tail), tail
 
 
 def _lines(raw: Any) -> tuple[str, ...]:
@@ -113,10 +114,18 @@ class Mechanism(Part):
                     text = f"the name is already used in {homes[name]}; names are unique in a mechanism"
                     problems.append(((section, name), text))
                 homes.setdefault(name, section)
+        problems += self._nested()
         problems += self._references()
         for key in self.start:
-            if key.partition(".")[0] not in self.bodies:
-                problems.append((("start", key), f"no such body{close(key.partition('.')[0], self.bodies)}"))
+            body, _ = started(key)
+            if body in self.bodies:
+                continue
+            known = next((b for b in self.bodies if key.startswith(f"{b}.")), None)
+            if known:
+                tails = ", ".join(known + tail for tail in _START)
+                problems.append((("start", key), f"unknown start value; of a body there are {tails}"))
+            else:
+                problems.append((("start", key), f"no such body{close(body, self.bodies)}"))
         refuse_all(problems)
         if self.control is not None and any(not isinstance(x, float) for x in self.control.model.values()):
             believed = self.replace(control=None).with_(self.control.model)  # reads their units
@@ -124,6 +133,17 @@ class Mechanism(Part):
             object.__setattr__(self, "control", self.control.model_copy(update={"model": numbers}))
             self.__dict__.pop("_index", None)
         return self
+
+    def _nested(self) -> Iterator[tuple[Path, str]]:
+        """Names with dots that could mean two things."""
+        for section in SECTIONS:
+            for name in getattr(self, section):
+                outer = name.split(".")[:-1]
+                for i in range(len(outer)):
+                    if (prefix := ".".join(outer[: i + 1])) in self.names:
+                        yield (section, name), f"{prefix!r} is an element, so it cannot be a module too; rename one"
+                if outer and name.rpartition(".")[2] in ("x", "y", "angle", "rate"):
+                    yield (section, name), f"the name {name.rpartition('.')[2]!r} is reserved in a module"
 
     def _targets(self) -> dict[str, tuple[str, set[str]]]:
         """What an element may refer to: what it is called, and the names there are."""
@@ -134,7 +154,7 @@ class Mechanism(Part):
             "point": ("point", points),
             "body": ("body", {"ground", *bodies}),
             "moving body": ("body", bodies),
-            "moving": ("moving point or body", {t for t in {*bodies, *points} if owner(t) != "ground"}),
+            "moving": ("moving point or body", {t for t in {*bodies, *points} if self.owner(t) != "ground"}),
         }
         for moves in ("angle", "position"):
             able = [kind for kind, joint in Joint.known.items() if joint.driven_along(moves)]
@@ -150,8 +170,9 @@ class Mechanism(Part):
             elements: Mapping[str, Element] = getattr(self, section)
             for name, element in elements.items():
                 pair = getattr(element, "between", None)
-                if pair is not None and len({owner(reference) for reference in pair}) < 2:
-                    yield (section, name, "between"), f"must join two different bodies, got {owner(pair[0])!r} twice"
+                if pair is not None and len({self.owner(reference) for reference in pair}) < 2:
+                    text = f"must join two different bodies, got {self.owner(pair[0])!r} twice"
+                    yield (section, name, "between"), text
                 for path, to, given in element.references():
                     what, known = targets[to]
                     if given not in known:
@@ -163,7 +184,7 @@ class Mechanism(Part):
                 yield ("drives", name, "of"), f"the {pair[0]} of {drive.of!r} is already driven by {seen[pair]!r}"
             seen.setdefault(pair, name)
         if self.control is not None:
-            moving = sorted(p for p in targets["point"][1] if owner(p) != "ground")
+            moving = sorted(p for p in targets["point"][1] if self.owner(p) != "ground")
             yield from self.control.problems(list(self.bodies), self.joints, moving)
             own = {address for address in self._index if not address.startswith(("control.", "start."))}
             for address, x in self.control.model.items():
@@ -229,12 +250,42 @@ class Mechanism(Part):
             found |= {f"control.{tail}": x for tail, x in self.control.tables().items()}
         return found
 
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all elements, and `ground`."""
+        return frozenset(["ground", *(name for section in SECTIONS for name in getattr(self, section))])
+
+    def split(self, reference: str) -> tuple[str, str]:
+        """The element that a reference, address or label belongs to, and the rest: (crank, end) of "crank.end".
+
+        Elements of modules have dots in their names: (left.arm1, end) of "left.arm1.end".
+        """
+        parts = reference.split(".")
+        for i in range(len(parts), 0, -1):
+            if (name := ".".join(parts[:i])) in self.names:
+                return name, ".".join(parts[i:])
+        return parts[0], ".".join(parts[1:])
+
+    def owner(self, reference: str) -> str:
+        """The element that a reference, address or label belongs to."""
+        return self.split(reference)[0]
+
+    def modules(self) -> dict[str, list[str]]:
+        """The bodies of each module, by its name; of a module in a module, those of the outer one."""
+        found: dict[str, list[str]] = {}
+        for body in self.bodies:
+            if "." in body:
+                found.setdefault(body.partition(".")[0], []).append(body)
+        return found
+
     def value(self, address: str) -> float:
         """The parameter at an address such as "coupler.mass", in SI units."""
         return self._find(address)[1]
 
     def _find(self, address: str) -> tuple[Path, float]:
         if address not in self._index:
+            if (weight := self._weight(address)) is not None:
+                return weight, 0.0
             if self._unset(address):
                 text = "is not given, so there is no number to change; give it first, with replace or loosen"
                 raise ModelError(Problem((address,), text))
@@ -246,15 +297,23 @@ class Mechanism(Part):
         return self._index[address]
 
     def _unset(self, address: str) -> bool:
-        name, _, key = address.partition(".")
+        name, key = self.split(address)
         element = next((getattr(self, section)[name] for section in SECTIONS if name in getattr(self, section)), None)
         holders = (element, getattr(element, "contact", None))
         return any((key, None) in dict(part.given()).items() for part in holders if isinstance(part, Part))
 
+    def _weight(self, address: str) -> Path | None:
+        """The keys of a number of a counterweight that is not there yet."""
+        body, rest = self.split(address)
+        key = rest.removeprefix("counterweight.")
+        if body in self.bodies and rest != key and key in Counterweight.model_fields:
+            return ("bodies", body, "counterweight", key)
+        return None
+
     def with_(self, changes: Mapping[str, float | str]) -> Mechanism:
         """A copy with other numbers at these addresses; unit strings such as "3 mm" are read.
 
-        A start value that is not given yet may be set too.
+        A start value and a counterweight of a body that are not given yet may be set too.
 
         >>> from jointplay.model.bodies import bar
         >>> swing = Mechanism(bodies={"arm": bar(1.0, mass=1.0)})
@@ -274,6 +333,8 @@ class Mechanism(Part):
             for key in path[depth:-1]:
                 if key == "centre" and key not in node:
                     node[key] = list(self.bodies[str(path[1])].centre)
+                if key == "counterweight":
+                    node.setdefault(key, {})
                 node = node[key]
             node[path[-1]] = number
         for (section, *name), data in opened.items():

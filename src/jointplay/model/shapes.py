@@ -155,6 +155,37 @@ def two_arms(
     )
 
 
+def rr_arm(
+    lengths: Sequence[float] = (0.1, 0.2),
+    masses: Sequence[float] = (0.2, 0.4),
+    inertias: Sequence[float] | None = None,
+    angles: Sequence[float] = (0.5, 1.0),
+) -> Mechanism:
+    """Two bars in a row, `arm1` on the ground at O and `arm2` at its end: an arm of which others are made.
+
+    lengths (m), masses (kg) and inertias (kg m^2), uniform bars by default; angles (rad): the bars' own at the start.
+    """
+    given = inertias or (None, None)
+    return Mechanism(
+        name="rr-arm",
+        ground=Ground(points={"O": (0.0, 0.0)}),
+        bodies={f"arm{i + 1}": bar(lengths[i], masses[i], given[i]) for i in range(2)},
+        joints={
+            "J1": Revolute(between=("ground.O", "arm1.start")),
+            "J2": Revolute(between=("arm1.end", "arm2.start")),
+        },
+        start={"arm1": angles[0], "arm2": angles[1]},
+    )
+
+
+def point_mass(mass: float = 1.0, inertia: float = 1e-6) -> Mechanism:
+    """One body, `weight` (kg, kg m^2), to be welded to another: a payload or a balancing mass.
+
+    Its inertia is small but not 0, so that its angle has an equation of motion.
+    """
+    return Mechanism(name="point mass", bodies={"weight": Body(mass=mass, inertia=inertia)})
+
+
 def scotch_yoke(
     crank: float = 0.1, masses: Sequence[float] = (1.0, 1.0), speed: float | None = None, angle: float = 0.0
 ) -> Mechanism:

@@ -71,6 +71,7 @@ STUDIED = (
     Study("grigore"),
     Study("wu2017"),
     Study("bai2026"),
+    Study("coelho"),
 )
 STUDIES = {study.name: study for study in STUDIED}
 

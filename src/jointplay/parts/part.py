@@ -59,10 +59,10 @@ class Frozen(dict[str, Any]):
 
 
 class Names:
-    """Annotation of a dictionary whose keys are names of elements or points; it comes out frozen."""
+    """Annotation of a dictionary by names of elements (if nested, with dots) or points; it comes out frozen."""
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self.reserved = frozenset(reserved)
+    def __init__(self, reserved: Iterable[str] = (), nested: bool = False) -> None:
+        self.reserved, self.nested = frozenset(reserved), nested
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         def check(raw: Any, inner: Callable[[Any], Any]) -> Frozen:
@@ -71,9 +71,10 @@ class Names:
             if not isinstance(raw, Mapping):
                 refuse(f"must be a mapping (name: value), got {shorten(raw)}")
             for name in raw:
-                if not isinstance(name, str) or not NAME.fullmatch(name):
+                parts = name.split(".") if isinstance(name, str) and self.nested else [name]
+                if not all(isinstance(part, str) and NAME.fullmatch(part) for part in parts):
                     refuse("a name must be a letter followed by letters, digits, _ or -", str(name))
-                if name in self.reserved:
+                if not self.reserved.isdisjoint(parts):
                     refuse("this name is reserved; choose another", name)
             return Frozen(inner(dict(raw)))
 

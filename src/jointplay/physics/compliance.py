@@ -17,7 +17,7 @@ from ..engine.text import branch, loop, memory, shared_max, whole
 from ..engine.values import where
 from ..laws import Law
 from ..model.clearances import Compliant
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from .contacts import Contact, contacts
@@ -64,7 +64,7 @@ class Compliance:
         self.states: list[dict[str, dict[str, str]]] = []  # of each contact and law: the law's words, and their names
         for label in labels:
             own: dict[str, dict[str, str]] = {}
-            for part, law in self.laws[owner(label)].items():
+            for part, law in self.laws[equations.mechanism.owner(label)].items():
                 place = label if part == "friction" else f"{label}.{part}"
                 own[part] = {name: f"{place}.{name}" for name in (*law.rates, *law.memory)}
                 self.starts |= {own[part][name]: x for name, x in (law.rates | law.memory).items()}
@@ -110,7 +110,7 @@ class Compliance:
         self, i: int, touch: Touch, approach: Any, own: Mapping[str, Any], rubs: bool
     ) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
         """What the laws of a closed contact say: both forces, the rates of their states, and their next memory."""
-        joint, states = owner(self.labels[i]), self.states[i]
+        joint, states = self.equations.mechanism.owner(self.labels[i]), self.states[i]
         depth = where(touch.gap < 0, -touch.gap, 0.0)
         inputs: dict[str, Any] = {"normal": (depth, -touch.opening, approach)}
         force, drag = 0.0, 0.0
@@ -132,7 +132,7 @@ class Compliance:
         own = dict(zip(self.starts, state.z, strict=False))
         kept: dict[str, Any] = {}
         for i, touch in enumerate(touches):
-            laws = self.laws[owner(self.labels[i])]
+            laws = self.laws[self.equations.mechanism.owner(self.labels[i])]
             names = [self.states[i][part][word] for part, law in laws.items() for word in law.memory]
             if not names:
                 continue
@@ -231,5 +231,5 @@ class Compliance:
 
     def play(self, label: str) -> Any:
         """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
-        name = owner(label)
+        name = self.equations.mechanism.owner(label)
         return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine.derivatives import derivative
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
 from ..numerics.linalg import Factor, Pair, dot, is_zero
 from .constraints import AtRate, constraints
@@ -91,8 +91,8 @@ class Equations:
 
     def constraints(self, pose: Pose) -> list[tuple[str, Any]]:
         """The constraints that are not dropped, with their labels."""
-        found = constraints(pose)
-        return [(row, x) for row, x in found if row not in self.dropped and owner(row) not in self.dropped]
+        own, found = self.mechanism.owner, constraints(pose)
+        return [(row, x) for row, x in found if row not in self.dropped and own(row) not in self.dropped]
 
     def rows(self, q: list[Any], v: list[Any], t: Any) -> Rows:
         """The constraints by differentiation of their functions."""
@@ -128,9 +128,10 @@ class Equations:
             rest = [i for i in (joint.bodies() if sign < 0 else ()) if i not in (on, "ground")]
             both: list[list[Any]] = [[], [], []]
             for label, row in zip(rows.labels, rows.B, strict=True):
-                x, y, turn = (row[i] if owner(label) == name else 0 for i in at)
+                own = self.mechanism.owner(label) == name
+                x, y, turn = (row[i] if own else 0 for i in at)
                 moment = turn - arm.cross(Pair(x, y)) if joint.moment else 0
-                for body in rest if owner(label) == name else ():
+                for body in rest if own else ():
                     moment = moment + row[self.coordinates.index(f"{body}.angle")]
                 for line, part in zip(both, (x, y, moment), strict=True):
                     line.append(sign * part)

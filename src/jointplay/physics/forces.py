@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..elements.kinds import Acting
-from ..elements.pose import Here, Numbers, Pose, in_text, owner
+from ..elements.pose import Here, Numbers, Pose, in_text, weighted
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, Scalar, Vector, dot, is_zero
 
 
 def masses(numbers: Numbers, mechanism: Mechanism) -> Vector:
-    """The diagonal of the mass matrix: mass, mass, inertia of each body."""
-    return [numbers(f"{body}.{part}") for body in mechanism.bodies for part in ("mass", "mass", "inertia")]
+    """The diagonal of the mass matrix: mass, mass, inertia of each body, its counterweight included."""
+    found: Vector = []
+    for body in mechanism.bodies:
+        mass = total = numbers(f"{body}.mass")
+        inertia = numbers(f"{body}.inertia")
+        if mechanism.bodies[body].counterweight is not None:
+            inertia = inertia + numbers(f"{body}.counterweight.inertia")
+        if weighted(numbers, mechanism, body):
+            added = numbers(f"{body}.counterweight.mass")
+            apart = [numbers(f"{body}.counterweight.{c}") - numbers(f"{body}.centre.{c}") for c in "xy"]
+            total = mass + added
+            inertia = inertia + mass * added / total * dot(apart, apart)
+        found += [total, total, inertia]
+    return found
 
 
 def potential(pose: Pose) -> Scalar:
@@ -22,8 +34,8 @@ def potential(pose: Pose) -> Scalar:
     assert isinstance(mechanism, Mechanism)
     energy: Scalar = 0
     weight = Pair(pose.numbers("gravity.x"), pose.numbers("gravity.y"))
-    for body in mechanism.bodies:
-        energy = energy - pose.numbers(f"{body}.mass") * weight.dot(pose.places[body])
+    for body, mass in zip(mechanism.bodies, masses(pose.numbers, mechanism)[::3], strict=True):
+        energy = energy - mass * weight.dot(pose.places[body])
     for name, load in mechanism.forces.items():
         own = in_text(load).potential(Here(pose, name, load))
         energy = energy if is_zero(own) else energy + own
@@ -47,9 +59,10 @@ class Applied(Acting):
 
     def push(self, point: str, force: Pair) -> None:
         """A force at a point."""
-        if owner(point) != "ground":
+        body = self.pose.owner(point)
+        if body != "ground":
             place = self.pose.point(point)
-            names = [f"{owner(point)}.{c}" for c in ("x", "y", "angle")]
+            names = [f"{body}.{c}" for c in ("x", "y", "angle")]
             along = derivative([place.x, place.y], [self.pose.q[n] for n in names])
             for name, dx, dy in zip(names, *along, strict=True):
                 self.total[name] = self.total[name] + dx * force.x + dy * force.y

@@ -10,7 +10,6 @@ from ..elements import Joint
 from ..engine.text import branch, emit, loop, memory, whole
 from ..engine.values import number, where
 from ..model.clearances import Following
-from ..model.mechanism import owner
 from ..numerics.functions import atan2
 from .motion import Motion
 from .step import Acting, Point
@@ -42,7 +41,7 @@ def watch(
         bearing, journal = joint.ends()
         d = pose.between((bearing, journal))
         angle = atan2(d.y, d.x)
-        in_bearing = angle - pose.angles[owner(bearing)]
+        in_bearing = angle - pose.angles[pose.owner(bearing)]
         emit("losses", joint=number(whole(place)), time=t, angle=angle, in_bearing=in_bearing)
         if not stops(joint):
             return after, h

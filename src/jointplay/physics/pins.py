@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..elements import Joint
-from ..elements.pose import owner
 from ..engine.values import sqrt
 from ..numerics.linalg import dot
 from ..numerics.newton import solve
@@ -31,7 +30,8 @@ class Pins:
     def turning(self, joint: Joint, v: list[Any]) -> Any:
         """The angular rate of the second body seen from the first."""
         rates = dict(zip(self.equations.coordinates, v, strict=True))
-        first, second = (rates.get(f"{owner(end)}.angle", 0) for end in joint.between)
+        bodies = (self.equations.mechanism.owner(end) for end in joint.between)
+        first, second = (rates.get(f"{body}.angle", 0) for body in bodies)
         return second - first
 
     def added(
@@ -44,7 +44,7 @@ class Pins:
         names, numbers = self.equations.coordinates, self.equations.numbers
         changes, called, grips, places = [], [], [], []
         for name, joint in self.rough.items():
-            first, second = (f"{owner(end)}.angle" for end in joint.between)
+            first, second = (f"{self.equations.mechanism.owner(end)}.angle" for end in joint.between)
             unit = [1 if n == second else -1 if n == first else 0 for n in names]
             change, impulses = spread.response(unit)
             changes.append(change)
@@ -53,7 +53,7 @@ class Pins:
             given = {key: numbers(f"{name}.pin_friction.{key}") for key in chosen.law.own} if chosen else {}
             m, _, _ = chosen.law(radius * self.turning(joint, v), 1.0, **given) if chosen else (0, 0, 0)
             grips.append(radius * m / sqrt(1 + m * m))
-            places.append([k for k, label in enumerate(rows.labels) if owner(label) == name])
+            places.append([k for k, label in enumerate(rows.labels) if self.equations.mechanism.owner(label) == name])
 
         def pressed(i: int, torques: Any) -> Any:
             parts = [multipliers[k] + sum((t * c[k] for t, c in zip(torques, called, strict=True)), start=0)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ..engine.text import branch, emit, memory
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
-from ..model.mechanism import owner
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from ..numerics.linalg import is_zero
@@ -129,8 +128,8 @@ class Record:
             if not is_zero(r.moment) and not (self.impulsive and self.mechanism.joints[joint].pinned):
                 sizes[f"{joint}.moment"] = abs(r.moment)
         for row, x in zip(motion.rows, acting.multipliers, strict=True):
-            if owner(row) in self.mechanism.drives:
-                sizes[f"{owner(row)}.effort"] = abs(x)
+            if (drive := self.mechanism.owner(row)) in self.mechanism.drives:
+                sizes[f"{drive}.effort"] = abs(x)
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
 
         def lasting() -> None:
@@ -159,7 +158,7 @@ class Record:
             found |= {f"{joint}.push.most": push, f"{joint}.push.least": -push}
         for label, touch in zip(motion.labels, acting.touches, strict=True):
             found[f"{label}.depth"] = -touch.gap
-            pressed = f"{owner(label)}.pressed"
+            pressed = f"{self.mechanism.owner(label)}.pressed"
             found[pressed] = found.get(pressed, 0.0) + touch.normal
         return found
 

@@ -10,7 +10,6 @@ import numpy as np
 from ..elements import Following
 from ..elements.drawing import Play as Play
 from ..elements.drawing import Series
-from ..elements.pose import owner
 from ..errors import InputError
 from ..model.files import loads
 from ..model.mechanism import Mechanism
@@ -36,7 +35,7 @@ class Places:
 
     def arm(self, reference: str) -> complex:
         """A named point in its body's axes, from the mass centre (m); of the ground from the origin."""
-        body, _, point = reference.partition(".")
+        body, point = self.mechanism.split(reference)
         if body == "ground":
             return complex(*self.mechanism.ground.all_points()[point])
         return complex(*self.mechanism.bodies[body].arm(point or "centre"))
@@ -60,7 +59,7 @@ class Places:
         made.permanent = name in self.mechanism.loose(Following)
         if "force_x" in self.run:
             here = self.run.sel(joint=name)
-            sign = 1 if made.inner == owner(joint.between[1]) else -1
+            sign = 1 if made.inner == self.mechanism.owner(joint.between[1]) else -1
             made.load = sign * (here.force_x.values + 1j * here.force_y.values)
         return made
 

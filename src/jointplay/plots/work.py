@@ -249,7 +249,7 @@ def _units(run: xarray.Dataset, signal: str) -> str:
 
 def _unit(run: xarray.Dataset, drive: str) -> str:
     """Of a drive's effort, by its row: of an angle N m, else N."""
-    rows = [str(row) for row in run.row.values if str(row).partition(".")[0] == drive] if "row" in run.coords else []
+    rows = [str(row) for row in run.row.values if str(row).rpartition(".")[0] == drive] if "row" in run.coords else []
     return "N or N m" if not rows else "N m" if rows[0].endswith((".angle", ".rate")) else "N"
 
 

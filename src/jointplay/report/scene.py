@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.pose import owner
 from ..model.mechanism import Mechanism
 from ..plots.contacts import touching
 from ..plots.places import Places, Play
@@ -49,7 +48,8 @@ def joints(places: Places, names: list[str]) -> list[Json]:
             if drawn.guide or drawn.block:
                 along = complex(*joint.axis)  # type: ignore[attr-defined]
                 local = along / abs(along)
-                way = (places.point(second) - places.point(first)) * (places.turns[owner(first)] * local).conj()
+                turned = places.turns[places.mechanism.owner(first)] * local
+                way = (places.point(second) - places.point(first)) * turned.conj()
                 item |= {"axis": [local.real, local.imag], "range": [float(way.real.min()), float(way.real.max())]}
         made.append(item)
     return made
@@ -62,7 +62,7 @@ def springs(places: Places, names: list[str]) -> list[Json]:
 
 
 def _end(places: Places, reference: str, names: list[str]) -> Json:
-    body, arm = owner(reference), places.arm(reference)
+    body, arm = places.mechanism.owner(reference), places.arm(reference)
     return {"body": -1 if body == "ground" else names.index(body), "at": [arm.real, arm.imag]}
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from .. import statics
 from ..laws.materials import STEPS, impact
 from ..model.clearances import Compliant, Following
-from ..model.mechanism import owner
 from ..physics.compliance import DEEPEST, SLOWEST
 from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
 from ..physics.permanent import stops
@@ -35,7 +34,7 @@ def early(system: System, freedom: statics.Freedom, pushes: dict[str, float]) ->
     if freedom.passing:
         rows = ", ".join(freedom.passing)
         text = f"the start is a singular position: {rows} depend on other rows there, but not beside it; move it"
-        return Outcome(Ending.NEAR_SINGULAR, text, 0.0, owner(freedom.passing[0]), "move the start")
+        return Outcome(Ending.NEAR_SINGULAR, text, 0.0, system.mechanism.owner(freedom.passing[0]), "move the start")
     following = system.mechanism.loose(Following)
     pulling = [joint for joint, push in pushes.items() if push < 0 and stops(following[joint])]
     if not pulling:
@@ -60,7 +59,7 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
         rows = dependent(simulation, lane)
         text = f"the mechanism is near a singular position at t = {time:.6g} s: "
         text += f"rows {', '.join(rows)} depend on each other"
-        return Outcome(kind, text, time, owner(rows[0]) if rows else "")
+        return Outcome(kind, text, time, simulation.system(lane).mechanism.owner(rows[0]) if rows else "")
     if kind is Ending.STEP_TOO_SMALL:
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
@@ -135,7 +134,7 @@ def too_long(simulation: Simulation, lane: int, contact: int) -> Outcome:
     system, h = simulation.system(lane), float(simulation.run["step.length"][lane])
     depth = -float(system.evaluate(simulation.state[lane, :n], t=time).gaps[contact])
     label, remedy = shorter(simulation, lane, contact)
-    joint = system.mechanism.loose(Compliant)[owner(label)]
+    joint = system.mechanism.loose(Compliant)[system.mechanism.owner(label)]
     text = (
         f"contact {label!r} is {depth:.4g} deep (m; rad in a gear) at the end of its first step, t = {time:.6g} s: "
         f"more than {100 * DEEPEST:g} % of the {'clearance' if joint.opened_by else joint.measured_by} of "
@@ -149,7 +148,7 @@ def shorter(simulation: Simulation, lane: int, contact: int) -> tuple[str, str]:
     """A contact, and the step that resolves it: of its depth and, by an impact of one mass, of its duration."""
     run, system = simulation.run, simulation.system(lane)
     label = system.contacts[contact]
-    joint = system.mechanism.loose(Compliant)[owner(label)]
+    joint = system.mechanism.loose(Compliant)[system.mechanism.owner(label)]
     q, v = before(simulation, lane)
     t = float(run["before.time"][lane])
     here = system.evaluate(q, v, t)

@@ -112,7 +112,7 @@ class Reading:
     def sampled(self, what: str, name: str) -> np.ndarray:
         """Sizes of what has a peak, at the samples."""
         if what == "effort":
-            rows = [row for row in self.system.rows if row.partition(".")[0] == name]
+            rows = [row for row in self.system.rows if self.system.mechanism.owner(row) == name]
             kept = [self.columns[row + record.EFFORT.end] for row in rows if row + record.EFFORT.end in self.columns]
             return np.abs(kept[0][:1]) if kept else np.zeros(1)
         if what == "force":

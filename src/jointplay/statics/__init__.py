@@ -2,6 +2,7 @@
 
 from .assembly import Freedom, assemble, freedom, guess
 from .check import Check, check, doubts, matrix_text
+from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
 from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
@@ -11,7 +12,8 @@ from .loops import loop_doubts, measured
 from .starting import closed, nearest, start, twin
 
 __all__ = [
-    "Check", "Equilibrium", "Freedom", "Linear", "assemble", "check", "closed", "doubts", "equilibria", "followed",
-    "freedom", "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
-    "nearest", "period", "references", "refuse_drives", "start", "twin",
+    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular", "assemble",
+    "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom", "guess", "inverse_dynamics",
+    "kinematics", "linearise", "loop_doubts", "matrix_text", "measured", "nearest", "null_space", "period",
+    "reduced", "references", "refuse_drives", "start", "twin",
 ]  # fmt: skip

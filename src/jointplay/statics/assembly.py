@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Following
-from ..model.mechanism import owner
 from ..system import Equations, System
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
@@ -88,8 +87,8 @@ def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
 
 def rate_rows(system: System) -> np.ndarray:
     """Which rows prescribe a rate only, and leave the position to the start."""
-    drives = system.mechanism.drives
-    return np.array([owner(row) in drives and drives[owner(row)].at_rate for row in system.rows], bool)
+    drives, owners = system.mechanism.drives, map(system.mechanism.owner, system.rows)
+    return np.array([name in drives and drives[name].at_rate for name in owners], bool)
 
 
 def guess(
@@ -109,15 +108,16 @@ def guess(
     down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
 
     def arm(reference: str) -> np.ndarray:
-        body, _, point = reference.partition(".")
+        body, point = mechanism.split(reference)
         x, y = mechanism.bodies[body].arm(point or "centre")
         c, s = np.cos(turned[body]), np.sin(turned[body])
         return np.array([c * x - s * y, s * x + c * y])
 
     def place(reference: str) -> np.ndarray | None:
-        if owner(reference) == "ground":
-            return np.array(mechanism.ground.points[reference.partition(".")[2]])
-        return places[owner(reference)] + arm(reference) if owner(reference) in places else None
+        body, point = mechanism.split(reference)
+        if body == "ground":
+            return np.array(mechanism.ground.points[point])
+        return places[body] + arm(reference) if body in places else None
 
     following = mechanism.loose(Following)
 
@@ -131,9 +131,9 @@ def guess(
                 play = clearance * np.array([np.cos(lean), np.sin(lean)])
                 pairs = (joint.between, joint.between[::-1]) if joint.points else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):
-                    at = place(known)
-                    if at is not None and owner(other) not in ("ground", *places):
-                        places[owner(other)] = at + sign * play - arm(other)
+                    at, body = place(known), mechanism.owner(other)
+                    if at is not None and body not in ("ground", *places):
+                        places[body] = at + sign * play - arm(other)
                         found = True
 
     follow()
@@ -260,11 +260,13 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
     at, units = guess(system), np.eye(len(system.coordinates))
     wanted = []
     for i in np.flatnonzero(rates):
-        if {owner(c) for c, x in zip(system.coordinates, here.B[i], strict=True) if x} <= mechanism.start.keys():
+        if {
+            mechanism.owner(c) for c, x in zip(system.coordinates, here.B[i], strict=True) if x
+        } <= mechanism.start.keys():
             wanted.append((system.rows[i], here.B[i], float(here.B[i] @ at)))
     for key, x in mechanism.start.items():
         if not key.endswith("rate"):
-            name = key if "." in key else f"{key}.angle"
+            name = f"{key}.angle" if key in mechanism.bodies else key
             wanted.append((key, units[system.coordinates.index(name)], x))
     lines = np.vstack([here.B[~rates], *(line for _, line, _ in wanted)]) * sizes(system)
     count = int((~rates).sum())
@@ -311,7 +313,8 @@ def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: f
     if worst > RANK * max(1.0, np.abs(speeds).max(initial=0.0), np.abs(B * v).max(initial=0.0)):
         # what lacks lies in the combinations of rows that cancel: it shows which rows those are
         rows = np.array(system.rows)[off > 1e-6 * worst]
-        names = dict.fromkeys(owner(row) for row in rows if owner(row) in system.mechanism.drives)
+        owners = dict.fromkeys(map(system.mechanism.owner, rows))
+        names = [name for name in owners if name in system.mechanism.drives]
         raise ComputationFailed(
             f"drives {', '.join(names)} contradict each other at t = {t:.6g} s; drop one or change its motion"
         )
@@ -320,7 +323,8 @@ def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: f
 def weakest(system: System, B: np.ndarray, which: int = -1) -> str:
     """The joints and drives whose rows are nearest to a combination that cancels, by a singular value's number."""
     weights = np.abs(np.linalg.svd(B * sizes(system), full_matrices=False)[0][:, which])
-    return ", ".join(dict.fromkeys(owner(row) for row, x in zip(system.rows, weights, strict=True) if x > 0.1))
+    weak = [row for row, x in zip(system.rows, weights, strict=True) if x > 0.1]
+    return ", ".join(dict.fromkeys(map(system.mechanism.owner, weak)))
 
 
 def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
@@ -340,7 +344,8 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
     for key, rate in given.items():
         if not key.endswith("rate"):
             continue
-        coordinate = key.removesuffix(".rate") if key.count(".") == 2 else key.replace(".rate", ".angle")
+        name = key.removesuffix(".rate")
+        coordinate = f"{name}.angle" if name in system.mechanism.bodies else name
         row = (np.eye(len(q))[system.coordinates.index(coordinate)] * scale)[None]
         if len(independent(np.vstack([rows[independent(rows)], row]))) == len(independent(rows)):
             follows = float((row @ v).item())

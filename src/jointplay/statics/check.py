@@ -11,7 +11,7 @@ import numpy as np
 
 from ..elements import Following
 from ..model.checks import implausible
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism, started
 from ..model.parts import ModelError
 from ..physics.dynamics import Equations
 from ..system import System
@@ -110,24 +110,24 @@ def _attached(model: Mechanism | System) -> tuple[System, list[str]]:
     if isinstance(model, System):
         return model, []
     plain = model.plain()
-    used = _words({key: value for key, value in plain.items() if key not in ("bodies", "start", "name")})
+    used = _words(model, {key: value for key, value in plain.items() if key not in ("bodies", "start", "name")})
     free = [body for body in model.bodies if body not in used]
     if len(free) == len(model.bodies):
         free = free[1:]  # a mechanism has a body
     if not free:
         return System(model), []
     bodies = {name: body for name, body in model.bodies.items() if name not in free}
-    start = {key: x for key, x in model.start.items() if key.partition(".")[0] in bodies}
+    start = {key: x for key, x in model.start.items() if started(key)[0] in bodies}
     return System(model.replace(bodies=bodies, start=start)), free
 
 
-def _words(plain: Any) -> set[str]:
+def _words(model: Mechanism, plain: Any) -> set[str]:
     """The names of bodies, and other texts, that some part of a model holds."""
     if isinstance(plain, dict):
-        return {word for pair in plain.items() for part in pair for word in _words(part)}
+        return {word for pair in plain.items() for part in pair for word in _words(model, part)}
     if isinstance(plain, list | tuple):
-        return {word for part in plain for word in _words(part)}
-    return {plain, owner(plain)} if isinstance(plain, str) else set()
+        return {word for part in plain for word in _words(model, part)}
+    return {plain, model.owner(plain)} if isinstance(plain, str) else set()
 
 
 def _with_free(
@@ -215,7 +215,8 @@ def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
 
 
 def _inertias(mechanism: Mechanism) -> Iterator[str]:
-    bores = {owner(joint.between[1]): joint.sleeve() for joint in mechanism.joints.values() if joint.sleeve()}
+    sleeves = [joint for joint in mechanism.joints.values() if joint.sleeve()]
+    bores = {mechanism.owner(joint.between[1]): joint.sleeve() for joint in sleeves}
     for name, body in mechanism.bodies.items():
         points = np.array([*body.all_points().values()])
         reach = max(math.dist(a, b) for a in points for b in points)
@@ -246,9 +247,9 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
     mechanism = system.mechanism
     driven = {(drive.of, drive.prescribes): name for name, drive in mechanism.drives.items()}
     for key, given in mechanism.start.items():
-        body, _, rest = key.partition(".")
+        body, rest = started(key)
         if key.endswith("rate"):
-            moves = {"rate": "angle", "x.rate": "x", "y.rate": "y"}[rest]
+            moves = {".rate": "angle", ".x.rate": "x", ".y.rate": "y"}[rest]
             if (body, moves) in driven:
                 yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
             continue
@@ -270,7 +271,7 @@ def matrix_text(system: System, q: Any, t: float = 0.0) -> str:
     """
     B = system.evaluate(q, t=t).B
     cells = [["." if x == 0 else "0" if abs(x) < 1e-12 else f"{x:.4g}" for x in row] for row in B]
-    parts = [c.partition(".")[2] for c in system.coordinates]
+    parts = [c.rpartition(".")[2] for c in system.coordinates]
     widths = [max(len(cell) for cell in column) for column in zip(parts, *cells, strict=True)]
     for i, body in enumerate(system.mechanism.bodies):  # the body's name stands above its three columns
         lacking = len(body) - sum(widths[3 * i : 3 * i + 3]) - 4

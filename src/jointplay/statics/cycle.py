@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ComputationFailed, InputError
-from ..model.mechanism import Mechanism, owner
+from ..model.mechanism import Mechanism
 from ..system import Equations, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 
@@ -58,7 +58,8 @@ class Path:
         self.redundant = free.redundant
         self.passages: list[float] = []
         rates = rate_rows(system)
-        self.rates = [system.mechanism.drives[owner(row)] for row, rate in zip(system.rows, rates, strict=True) if rate]
+        drives, own = system.mechanism.drives, system.mechanism.owner
+        self.rates = [drives[own(row)] for row, rate in zip(system.rows, rates, strict=True) if rate]
         rows = system.evaluate(q).B[rates]
         self.turned = Held(tuple(np.array(system.rows)[rates]), rows, rows @ q)
         first = self.at(0.0, q)
@@ -158,8 +159,8 @@ def undriven(system: System, q: np.ndarray) -> list[str]:
 
 def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
     """The sentence for degrees of freedom without a drive, with drives that would do."""
-    parts = [c.partition(".") for c in undriven(system, q)]
-    named = ", ".join(f"the {part or 'angle'} of {body}" for body, _, part in parts)
+    parts = [system.mechanism.split(c) for c in undriven(system, q)]
+    named = ", ".join(f"the {part or 'angle'} of {body}" for body, part in parts)
     many = "degrees of freedom are" if degrees > 1 else "degree of freedom is"
     return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
 

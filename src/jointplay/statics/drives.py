@@ -124,7 +124,7 @@ def off_the_bar(mechanism: Mechanism, found: Followed) -> Iterator[str]:
     names = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
     numbers = mechanism.addresses()
     for name, joint in mechanism.joints.items():
-        first, _, point = joint.between[0].partition(".")
+        first, point = mechanism.split(joint.between[0])
         if not found.states or first not in mechanism.bodies:
             continue
         bar = mechanism.bodies[first]

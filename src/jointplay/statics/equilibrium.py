@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..elements import Following
-from ..elements.pose import Here, Pose, owner
+from ..elements.pose import Here, Pose
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -85,7 +85,7 @@ class _Search:
     def _reach(self) -> float:
         """How far apart rests may lie (m): the size of the mechanism, of its springs, or of what they give way."""
         mechanism, size = self.system.mechanism, float(self.scale[0])
-        weight = math.hypot(*mechanism.gravity) * sum(body.mass for body in mechanism.bodies.values())
+        weight = math.hypot(*mechanism.gravity) * sum(body.whole()[0] for body in mechanism.bodies.values())
         give = max((load.reach(weight) for load in mechanism.forces.values()), default=0.0)
         return max(size, min(give, 1e3 * size))
 
@@ -101,7 +101,7 @@ class _Search:
                 for ways in itertools.product((-1, 1), repeat=len(self.loose)):
                     lean = np.zeros(len(rows))
                     for (name, joint), way in zip(self.loose.items(), ways, strict=True):
-                        both = [i for i, row in enumerate(rows) if owner(row) == name]
+                        both = [i for i, row in enumerate(rows) if self.system.mechanism.owner(row) == name]
                         lean[both] = way * joint.looseness * e.multipliers[both]
                         lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
@@ -127,7 +127,7 @@ class _Search:
     def loads(self, q: np.ndarray) -> float:
         """The size of the single loads, which may cancel where they act together (their work along coordinates)."""
         mechanism, pose, length = self.system.mechanism, self.pose(q), float(self.scale[0])
-        found = [math.hypot(*mechanism.gravity) * body.mass * length for body in mechanism.bodies.values()]
+        found = [math.hypot(*mechanism.gravity) * body.whole()[0] * length for body in mechanism.bodies.values()]
         found += [load.magnitude(Here(pose, name, load), length) for name, load in mechanism.forces.items()]
         return max(found, default=0.0)
 
@@ -235,7 +235,8 @@ class _Search:
 
     def stopped(self, label: str, excess: float) -> str:
         """What is said of a position beyond a stop."""
-        name, _, side = label.split(".")
+        name, rest = self.system.mechanism.split(label)
+        side = rest.rpartition(".")[2]
         joint = self.system.mechanism.joints[name]
         unit = "m" if joint.moves == "position" else "rad"
         return f"joint {name} is {excess:.3g} {unit} beyond its {side} stop of {getattr(joint, side):.6g} {unit}"

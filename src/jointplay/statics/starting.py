@@ -46,7 +46,9 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
         if reclose:
             raise
         return launch(system)
-    given = {(k if "." in k else f"{k}.angle"): x for k, x in mechanism.start.items() if not k.endswith("rate")}
+    given = {
+        (f"{k}.angle" if k in mechanism.bodies else k): x for k, x in mechanism.start.items() if not k.endswith("rate")
+    }
     at = dict(zip(system.coordinates, q, strict=True))
     same = all(abs(at[name] - x) <= SAME for name, x in given.items())
     return (q, v) if reclose or same else launch(system)

@@ -16,7 +16,6 @@ from ...engine.text import SINGULAR_PIVOT, branch, loop, stop, subroutine
 from ...engine.values import where
 from ...errors import InputError
 from ...model.clearances import Rigid
-from ...model.mechanism import owner
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, linear_solve
 from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, Problem, either, solve
@@ -336,7 +335,7 @@ class Scheme:
         mean = [0.5 * (a + b) for a, b in zip(self.v, ends.rates, strict=True)]
         spent = self.h * (dot(equations.applied(*self.pushed), mean) + dot(self.steered, mean))
         for label, row, impulse in zip(self.rows.labels, self.rows.B, ends.rows, strict=True):
-            if owner(label) in equations.mechanism.drives:
+            if equations.mechanism.owner(label) in equations.mechanism.drives:
                 spent = spent + impulse * dot(row, mean)
         for touch in ends.touches:
             bumped, rubbed = bumped + touch.bumped, rubbed + touch.rubbed

@@ -1,0 +1,348 @@
+"""What a designer may change: counterweights, numbers of a body, springs, and geared counter-rotating inertias."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.bodies import Body
+from ..model.joints import Gear, Revolute
+from ..model.mechanism import Mechanism
+from ..model.parts import suggestion
+from ..model.units import (
+    INERTIA,
+    LENGTH,
+    MASS,
+    NUMBER,
+    Dimension,
+    UnitError,
+    parse_quantity,
+)
+from .demands import labels, parameters, springs, stiffness_unit
+
+OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
+FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
+NOWHERE = 1e-13  # m: places nearer to 0 are round-off
+HEAVY = 100.0  # times the mass of all bodies: the most a counterweight has unless bounds say otherwise
+_UNITS = {"mass": MASS, "x": LENGTH, "y": LENGTH, "radius": LENGTH, "inertia": INERTIA, "ratio": NUMBER}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A number that may change: its address, bounds and first value."""
+
+    address: str
+    low: float
+    high: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Adjustable:
+    """One thing that may be adjusted, as asked for: a body's counterweight, its geared inertia, a spring or a number.
+
+    options: bounds and fixed values by key: (lowest, highest).
+    """
+
+    element: str
+    kind: str  # counterweight, geared, spring, number
+    options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def adjustables(mechanism: Mechanism, asked: str | Iterable[str | Adjustable]) -> list[Adjustable]:
+    """What is meant by a text such as "crank:radius=80mm,mass<=2kg,rocker": bodies (their counterweights), bodies with
+    `.geared` (an inertia geared to them), springs (their stiffness) or addresses, each with bounds.
+
+    >>> from jointplay.model import library
+    >>> [one.kind for one in adjustables(library.four_bar(), "crank:radius=80 mm,rocker.geared,coupler.mass<=2kg")]
+    ['counterweight', 'geared', 'number']
+    """
+    found: list[tuple[str, dict[str, tuple[float, float]]]] = []
+    given = [asked] if isinstance(asked, str) else list(asked)
+    ready = [one for one in given if isinstance(one, Adjustable)]
+    for text in (part for one in given if isinstance(one, str) for part in one.split(",")):
+        head, colon, tail = text.partition(":")
+        option = OPTION.fullmatch(tail if colon else text)
+        if colon or option is None:
+            found.append((head.strip(), {}))
+            if not colon:
+                continue
+        if option is None:
+            raise InputError(f"adjust {text.strip()!r}: must be ELEMENT:KEY=VALUE, as in crank:radius=80mm,mass<=2kg")
+        key, sign, value = option.groups()
+        address = _address(mechanism, key)
+        if not colon and address:  # a number with its bound, such as coupler.mass<=2kg
+            found.append((key, {}))
+            key = "value"
+        if not found:
+            raise InputError(f"adjust {text.strip()!r}: belongs to no element; write ELEMENT:{text.strip()}")
+        _bound(mechanism, found[-1], key, sign, value)
+    made = ready + [_meant(mechanism, name, options) for name, options in found]
+    if not made:
+        raise InputError("adjust: nothing to adjust is named; give bodies, springs or addresses, such as crank,rocker")
+    names = [(one.element, one.kind) for one in made]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"adjust {name[0]}: is named twice; keep one")
+    return made
+
+
+def _address(mechanism: Mechanism, name: str) -> bool:
+    element, rest = mechanism.split(name)
+    return element in mechanism.bodies and rest in ("mass", "inertia", "centre.x", "centre.y")
+
+
+def _bound(
+    mechanism: Mechanism, item: tuple[str, dict[str, tuple[float, float]]], key: str, sign: str, text: str
+) -> None:
+    element, options = item
+    rest = mechanism.split(element)[1]
+    load = mechanism.forces.get(element)
+    kinds: dict[str, Dimension]
+    if _address(mechanism, element):
+        kinds = {"value": {"mass": MASS, "inertia": INERTIA}.get(rest, LENGTH)}
+    elif rest == "geared":
+        kinds = {"inertia": INERTIA, "ratio": NUMBER}
+    elif load is not None:
+        kinds = {"stiffness": stiffness_unit(load)}
+    else:
+        kinds = {k: _UNITS[k] for k in ("mass", "x", "y", "radius", "inertia")}
+    if key not in kinds:
+        raise InputError(f"adjust {element}: no {key!r} to bound; there are {', '.join(kinds)}")
+    try:
+        number = parse_quantity(text, kinds[key])
+    except UnitError as error:
+        raise InputError(f"adjust {element}: {key}: {error}") from None
+    if key in ("mass", "radius", "inertia", "stiffness") and number < 0:
+        raise InputError(f"adjust {element}: {key} must be >= 0, got {text}")
+    if sign == "=" and key in ("ratio",) and number == 0:
+        raise InputError(f"adjust {element}: ratio must not be 0")
+    low, high = options.get(key, (-math.inf, math.inf))
+    low, high = (max(low, number) if sign != "<=" else low), (min(high, number) if sign != ">=" else high)
+    if low > high:
+        raise InputError(f"adjust {element}: the bounds of {key} contradict each other: >= {low:g} and <= {high:g}")
+    options[key] = (low, high)
+
+
+def _meant(mechanism: Mechanism, name: str, options: dict[str, tuple[float, float]]) -> Adjustable:
+    element, rest = mechanism.split(name)
+    if name in mechanism.bodies:
+        if "radius" in options and {"x", "y"} & options.keys():
+            raise InputError(f"adjust {name}: radius and x or y contradict each other; keep one")
+        return Adjustable(name, "counterweight", options)
+    if element in mechanism.bodies and rest == "geared":
+        return Adjustable(element, "geared", options)
+    if name in springs(mechanism):
+        return Adjustable(name, "spring", options)
+    if _address(mechanism, name):
+        return Adjustable(name, "number", options)
+    whole = (
+        {f"{element}.{key}" for key in ("mass", "inertia", "centre.x", "centre.y")}
+        if element in mechanism.bodies
+        else set()
+    )
+    known = [*mechanism.bodies, *springs(mechanism), *sorted(whole)]
+    raise InputError(f"adjust {name!r}: no body, spring or number of a body{suggestion(name, known)}")
+
+
+def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
+    """The mechanism with the geared inertias that are asked for: discs on the ground pivots of their bodies, which turn
+    against them."""
+    for one in adjusted:
+        name = f"{one.element}_geared"
+        if one.kind != "geared" or name in mechanism.bodies:
+            continue
+        pivots = [
+            (end, joint.between)
+            for joint in mechanism.joints.values()
+            if joint.pinned
+            for end in joint.between
+            if mechanism.owner(end) == "ground" and one.element in map(mechanism.owner, joint.between)
+        ]
+        if not pivots:
+            raise InputError(
+                f"adjust {one.element}.geared: {one.element} turns on no pivot of the ground; choose one that does"
+            )
+        ratio = one.options.get("ratio", (-1.0, -1.0))
+        if ratio[0] != ratio[1] or ratio[0] == 0:
+            raise InputError(f"adjust {one.element}.geared: ratio must be one number, as in ratio=-1")
+        where = pivots[0][0].partition(".")[2]
+        start = mechanism.start.get(one.element)
+        mechanism = mechanism.replace(
+            bodies={**mechanism.bodies, name: Body(mass=0.1, inertia=1e-6, points={"pivot": (0.0, 0.0)})},
+            joints={
+                **mechanism.joints,
+                f"{name}_pivot": Revolute(between=(f"ground.{where}", f"{name}.pivot")),
+                f"{name}_teeth": Gear(between=(one.element, name), ratio=ratio[0]),
+            },
+            start={**mechanism.start, **({name: ratio[0] * start} if start is not None else {})},
+        )
+    return mechanism
+
+
+class Space:
+    """The design variables of adjustable things: what they do to the parameters, within bounds.
+
+    A counterweight of one radius has a mass and a direction; any other has a mass and a place.
+    """
+
+    def __init__(self, mechanism: Mechanism, adjusted: Sequence[Adjustable], roomy: bool = False) -> None:
+        self.mechanism, self.adjusted, self.roomy = mechanism, adjusted, roomy
+        self.variables: list[Variable] = []
+        self.radius: dict[str, float] = {}
+        self.total = sum(body.whole()[0] for body in mechanism.bodies.values())
+        for one in adjusted:
+            getattr(self, f"_{one.kind}")(one)
+        self.low, self.high = (np.array([getattr(v, end) for v in self.variables]) for end in ("low", "high"))
+        self.first = np.clip([v.value for v in self.variables], self.low, self.high)
+        self.index = {label: i for i, label in enumerate(labels(mechanism))}
+        self.base = parameters(mechanism)
+        self.held = {b: [mechanism.value(f"{b}.{f}") for f in FIELDS] for b in mechanism.bodies}
+        self.table = np.array(list(self.held.values()))
+        self.slots = [self._slot(v.address) for v in self.variables]
+
+    def _add(self, address: str, low: float, high: float, value: float) -> None:
+        self.variables.append(Variable(address, low, high, value))
+
+    def _counterweight(self, one: Adjustable) -> None:
+        body, options = self.mechanism.bodies[one.element], one.options
+        points = np.array([*body.all_points().values()])
+        reach = max(math.dist(a, b) for a in points for b in points) or 0.1
+        at = f"{one.element}.counterweight"
+        held = self.mechanism.value
+        low, high = options.get("mass", (0.0, HEAVY * self.total))
+        self._add(f"{at}.mass", max(low, 0.0), min(high, HEAVY * self.total), held(f"{at}.mass") or 0.1 * self.total)
+        if "inertia" in options:
+            self._add(f"{at}.inertia", *_finite(options["inertia"], 0.0, 1e3), held(f"{at}.inertia"))
+        fixed = options.get("radius")
+        place = {"x", "y"} & options.keys()
+        weighed = "mass" in options and options["mass"][0] == options["mass"][1]
+        if fixed is not None and fixed[0] == fixed[1]:
+            self.radius[one.element] = fixed[0]
+        elif fixed is None and not place and not weighed and not self.roomy:
+            self.radius[one.element] = reach
+        if one.element in self.radius:
+            self._add(f"{at}.direction", -math.tau, math.tau, math.pi)
+            return
+        far = fixed[1] if fixed is not None and math.isfinite(fixed[1]) else FAR * reach
+        for axis in "xy":
+            self._add(
+                f"{at}.{axis}",
+                *_finite(options.get(axis, (-far, far)), -far, far),
+                held(f"{at}.{axis}") or (-0.5 * reach if axis == "x" else 0.0),
+            )
+
+    def _geared(self, one: Adjustable) -> None:
+        low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, self._spin())
+        self._add(f"{one.element}_geared.inertia", max(low, 1e-12), high, 0.01 * self._spin())
+
+    def _spring(self, one: Adjustable) -> None:
+        held = self.mechanism.value(f"{one.element}.stiffness")
+        most = max(1e6, 1e3 * held)
+        self._add(f"{one.element}.stiffness", *_finite(one.options.get("stiffness", (0.0, most)), 0.0, most), held)
+
+    def _number(self, one: Adjustable) -> None:
+        name, part = self.mechanism.split(one.element)
+        body, value = self.mechanism.bodies[name], self.mechanism.value(one.element)
+        points = np.array([*body.all_points().values()])
+        reach = max(math.dist(a, b) for a in points for b in points) or 0.1
+        bounds = {"mass": (1e-6 * self.total, HEAVY * self.total), "inertia": (0.0, self._spin())}
+        low, high = bounds.get(part, (-FAR * reach, FAR * reach))
+        self._add(one.element, *_finite(one.options.get("value", (low, high)), low, high), value)
+
+    def _spin(self) -> float:
+        points = [p for body in self.mechanism.bodies.values() for p in body.all_points().values()]
+        reach = max((math.hypot(*p) for p in points), default=0.1) or 0.1
+        return HEAVY * self.total * reach**2
+
+    def design(self, s: np.ndarray) -> dict[str, float]:
+        """Addresses and numbers of a point of the space."""
+        found: dict[str, float] = {}
+        given = dict(zip((v.address for v in self.variables), s, strict=True))
+        for address, x in given.items():
+            if not address.endswith(".counterweight.direction"):
+                found[address] = float(x) if abs(x) > 1e-25 else 0.0
+                continue
+            at = address.removesuffix(".direction")
+            radius = self.radius[at.removesuffix(".counterweight")]
+            found[f"{at}.x"], found[f"{at}.y"] = float(radius * math.cos(x)), float(radius * math.sin(x))
+        for body in {one.element for one in self.adjusted if one.kind == "number"}:
+            inertia = f"{self.mechanism.owner(body)}.inertia"  # a uniform bar's would change with its mass
+            found.setdefault(inertia, self.mechanism.value(inertia))
+        for address in [a for a, x in found.items() if a.endswith(".counterweight.mass") and x == 0]:
+            at = address.removesuffix(".mass")  # a counterweight that is left away is nowhere
+            found |= {f"{at}.x": 0.0, f"{at}.y": 0.0}
+        return {a: 0.0 if a.endswith((".x", ".y")) and abs(x) < NOWHERE else x for a, x in found.items()}
+
+    def parameters(self, s: np.ndarray) -> np.ndarray:
+        """The parameters (see `demands.parameters`) at a point of the space, or at several: (..., variables)."""
+        s = np.asarray(s)
+        table = np.broadcast_to(self.table, (*s.shape[:-1], *self.table.shape)).astype(s.dtype)
+        theta = np.broadcast_to(self.base, (*s.shape[:-1], len(self.base))).astype(s.dtype)
+        for k, (body, part, radius) in enumerate(self.slots):
+            if part < 0:
+                theta[..., body] = s[..., k]
+            elif radius is None:
+                table[..., body, part] = s[..., k]
+            else:
+                table[..., body, part] = radius * np.cos(s[..., k])
+                table[..., body, part + 1] = radius * np.sin(s[..., k])
+        m, cx, cy, J, wm, wx, wy, wJ = np.moveaxis(table, -1, 0)
+        four = m + wm, m * cx + wm * wx, m * cy + wm * wy, J + m * (cx * cx + cy * cy) + wJ + wm * (wx * wx + wy * wy)
+        made = np.stack(four, axis=-1)
+        theta[..., : 4 * len(self.table)] = made.reshape(*s.shape[:-1], -1)
+        return np.asarray(theta)
+
+    def jacobian(self, s: np.ndarray) -> np.ndarray:
+        """The slopes of the parameters by the variables, exact by a complex step: (parameters, variables)."""
+        step = 1e-30
+        return np.asarray(self.parameters(s + 1j * step * np.eye(len(s))).imag.T / step)
+
+    def _slot(self, address: str) -> tuple[int, int, float | None]:
+        """Where a variable belongs: body and field (and the radius of a direction), or a spring's parameter and -1."""
+        name, rest = self.mechanism.split(address)
+        if rest == "stiffness":
+            return self.index[name, "k"], -1, None
+        body = list(self.mechanism.bodies).index(name)
+        if rest == "counterweight.direction":
+            return body, FIELDS.index("counterweight.x"), self.radius[name]
+        return body, FIELDS.index(rest), None
+
+    def moved(self) -> set[tuple[str, str]]:
+        """The parameters that the design can change, for which conditions are solved first."""
+        found: set[tuple[str, str]] = set()
+        random = np.random.default_rng(0)
+        for _ in range(3):
+            s = self.low + random.uniform(0.2, 0.8, len(self.low)) * (self.high - self.low)
+            found |= {label for label, i in self.index.items() if self.parameters(s)[i] != self.base[i]}
+        return found
+
+    def admissible(self, design: Mapping[str, float]) -> list[str]:
+        """What is physically impossible in a design, one line for each."""
+        wrong = []
+        for address, x in design.items():
+            rest = address.rpartition(".")[2]
+            if rest in ("mass", "inertia", "stiffness") and x < 0:
+                wrong.append(f"{address} = {x:.4g} is negative")
+        return wrong
+
+
+FIELDS = (
+    "mass",
+    "centre.x",
+    "centre.y",
+    "inertia",
+    "counterweight.mass",
+    "counterweight.x",
+    "counterweight.y",
+    "counterweight.inertia",
+)
+
+
+def _finite(given: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+    return (given[0] if math.isfinite(given[0]) else low), (given[1] if math.isfinite(given[1]) else high)

@@ -1,0 +1,143 @@
+"""Mechanisms made of mechanisms: each module keeps its names behind its own, as in "left.arm1.mass"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..elements import Element
+from ..parts.part import NAME, ModelError, Part, Path, Problem, problems_of, suggestion
+from ..parts.units import shorten
+from .bodies import Body, Ground, Vector
+from .mechanism import SECTIONS, Mechanism, started
+
+MOST_BODIES = 2000  # of one mechanism: modules of modules multiply
+
+
+def couple(modules: Mapping[str, Mechanism], at: Mapping[str, str] | None = None, **fields: Any) -> Mechanism:
+    """One mechanism from several, each behind its name; further fields (joints, ground, ...) are those of Mechanism.
+
+    at: for some of the modules the point, of the ground or of a body, at which the origin of their ground is put;
+    their ground becomes the ground or that body.  Gravity is that of the whole.
+
+    >>> from jointplay.model import library
+    >>> arms = {"left": library.rr_arm(), "right": library.rr_arm()}
+    >>> base = {"points": {"A": (-0.1, 0.0), "B": (0.1, 0.0)}}
+    >>> tip = {"kind": "revolute", "between": ["left.arm2.end", "right.arm2.end"]}
+    >>> pair = couple(arms, at={"left": "ground.A", "right": "ground.B"}, ground=base, joints={"tip": tip})
+    >>> pair.with_({"left.arm1.mass": "1.2 kg"}).value("left.arm1.mass")
+    1.2
+    """
+    for name in at or {}:
+        if name not in modules:
+            raise ModelError(Problem(("at", name), f"no such module{suggestion(name, modules)}"))
+    placed = {name: (module, (at or {}).get(name)) for name, module in modules.items()}
+    fields = merged(fields, placed)
+    fields.setdefault("name", " + ".join(modules))
+    return Mechanism(**fields)
+
+
+def merged(fields: Mapping[str, Any], modules: Mapping[str, tuple[Mechanism, str | None]]) -> dict[str, Any]:
+    """The fields of a mechanism with those of its modules, which have names and, some of them, a place."""
+    found: dict[str, Any] = dict(fields)
+    for section in SECTIONS:
+        if isinstance(found.get(section), Mapping | None):
+            found[section] = dict(found.get(section) or {})
+    problems: list[Problem] = []
+    for name, (module, at) in modules.items():
+        if not isinstance(name, str) or not NAME.fullmatch(name) or name in ("ground", "start", "gravity", "control"):
+            problems.append(Problem(("modules", str(name)), "a module cannot have this name; choose another"))
+        elif not isinstance(module, Mechanism):
+            problems.append(Problem(("modules", name), f"must be a mechanism, got {shorten(module)}"))
+        elif module.control is not None:
+            problems.append(Problem(("modules", name), "has a control loop; give it to the whole mechanism instead"))
+        else:
+            try:
+                _add(found, name, module, at)
+            except ValidationError as error:  # of the ground or the body at which it is put
+                raise ModelError(*problems_of(error)) from None
+            except ModelError as error:
+                problems += error.problems
+    if len(found["bodies"]) > MOST_BODIES:
+        problems.append(Problem(("modules",), f"have more than {MOST_BODIES} bodies together; take fewer"))
+    if problems:
+        raise ModelError(*problems)
+    return found
+
+
+def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) -> None:
+    """Put one module into the fields."""
+    points, host, origin = _placed(found, name, module, at)
+
+    def there(reference: str) -> str:
+        element, rest = module.split(reference)
+        if element != "ground":
+            return f"{name}.{reference}"
+        return points[rest] if rest else host
+
+    problems = []
+    for section, key, element in _elements(module):
+        if f"{name}.{key}" in found[section]:
+            text = f"its {key!r} collides with {name + '.' + key!r} of the whole; rename one"
+            problems.append(Problem(("modules", name), text))
+        found[section][f"{name}.{key}"] = element.model_copy(update=_renamed(element, there))
+    if problems:
+        raise ModelError(*problems)
+    start: dict[str, Any] = {}
+    for key, x in module.start.items():
+        _, tail = started(key)
+        if tail in (".x", ".y") and host != "ground":
+            continue  # the joints know where it is on a body that moves
+        start[f"{name}.{key}"] = x + (origin[".x.y".index(tail) // 2] if tail in (".x", ".y") else 0.0)
+    first = found.get("start") or {}  # what the whole says counts before what its modules do
+    found["start"] = {**first, **{key: x for key, x in start.items() if key not in first}}
+
+
+def _elements(module: Mechanism) -> Iterator[tuple[str, str, Part]]:
+    for section in SECTIONS:
+        for key, element in getattr(module, section).items():
+            yield section, key, element
+
+
+def _renamed(element: Part, there: Any) -> dict[str, Any]:
+    if not isinstance(element, Element):
+        return {}
+    given = {str(path[0]): getattr(element, str(path[0])) for path, _, _ in element.references()}
+    return {key: tuple(map(there, x)) if isinstance(x, tuple) else there(x) for key, x in given.items()}
+
+
+def _placed(found: dict[str, Any], name: str, module: Mechanism, at: str | None) -> tuple[dict[str, str], str, Vector]:
+    """What the points of the module's ground become, the body (or ground) that carries them, and their origin."""
+    if not isinstance(at, str | None):
+        raise ModelError(Problem(("modules", name, "at"), f"must be a point such as ground.A, got {shorten(at)}"))
+    carriers: dict[str, Any] = {"ground": found.get("ground") or {}, **found["bodies"]}
+    host, _, point = (at or "ground.").rpartition(".")
+    if host not in carriers:
+        text = f"no point {at!r}{suggestion(host, carriers)}"
+        raise ModelError(Problem(("modules", name, "at"), text))
+    kind: type[Ground] | type[Body] = Ground if host == "ground" else Body
+    try:
+        carrier = kind.model_validate(carriers[host])
+    except ValidationError as error:
+        path: Path = ("ground",) if host == "ground" else ("bodies", host)
+        raise ModelError(*(p._replace(path=(*path, *p.path)) for p in problems_of(error))) from None
+    known = carrier.all_points()
+    if at is not None and point not in known:
+        text = f"no point {at!r}{suggestion(at, [f'{host}.{p}' for p in known])}"
+        raise ModelError(Problem(("modules", name, "at"), text))
+    origin = known[point] if at is not None else (0.0, 0.0)
+    own = module.ground.all_points()
+    if at is not None and not any(x or y for x, y in own.values()):
+        return dict.fromkeys(own, at), host, origin
+    points = {f"{name}_{p}": (origin[0] + x, origin[1] + y) for p, (x, y) in own.items()}
+    for p in points:
+        if p in known:
+            raise ModelError(Problem(("modules", name), f"its point would be {host}.{p}, which is there; rename one"))
+    changed = carrier.model_copy(update={"points": type(carrier.points)({**carrier.points, **points})})
+    if host == "ground":
+        found["ground"] = changed
+    else:
+        found["bodies"][host] = changed
+    return {p: f"{host}.{name}_{p}" for p in own}, host, origin
