@@ -13,7 +13,18 @@ from jointplay.recognition import flaws
 from tests.alterations import alterations
 from tests.browser import runs
 
-STUDIES = ("contour", "histogram", "series", "sensitivity", "ranking", "bifurcation", "basins")  # not of a run
+STUDIES = (
+    "analysis",
+    "balance",
+    "trade_off",
+    "contour",
+    "histogram",
+    "series",
+    "sensitivity",
+    "ranking",
+    "bifurcation",
+    "basins",
+)  # not of a run
 FIGURES = [getattr(plots, name) for name in plots.__all__ if name not in ("save", "comparison", *STUDIES)]
 CHOSEN = 16  # of some hundred alterations; validation/test_survival.py takes all
 

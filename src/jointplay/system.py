@@ -31,6 +31,12 @@ STRUCTURAL = (".noise", ".resolution", ".delay", ".regularisation", "gravity.x",
 PROGRAMS = Kept()  # of all systems of this process
 
 
+def structural(mechanism: Mechanism, address: str) -> bool:
+    """Whether a number being 0 changes what there is to compute, as the play of a joint does: it cannot be set free."""
+    plays = (f"{name}.{joint.opened_by}" for name, joint in mechanism.joints.items())
+    return address.endswith(STRUCTURAL) or address in plays
+
+
 @dataclass(frozen=True)
 class Equations:
     """The equations of motion at one state: M a = F + B^T lam, B v = speed, B a = rhs.
@@ -88,8 +94,7 @@ class System:
         given, control = self.mechanism.addresses().items(), self.mechanism.control
         gains = {f"control.law.{name}" for name in (control.law.values if control and control.computed else ())}
         gains |= {"control.settled"} if control else set()
-        fixed = {a for a in self.free if a.endswith(STRUCTURAL)}
-        fixed |= {f"{name}.{joint.opened_by}" for name, joint in self.mechanism.joints.items()}
+        fixed = {a for a in self.free if structural(self.mechanism, a)}
         used = {
             a: x
             for a, x in given

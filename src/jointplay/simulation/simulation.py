@@ -17,7 +17,7 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, suggestion
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.step import Stepper
-from ..system import STRUCTURAL, System
+from ..system import System, structural
 from .course import FAR, Course
 from .lanes import default_stepper, prepared, split, system_of
 from .outcome import Ending, Outcome
@@ -75,7 +75,7 @@ class Simulation(Course):
         self.options = {"eager": eager, "fma": fma}
         base = system_of(mechanism, start, control, until)
         numbers = [split(each) for each in given]
-        free = base.free | {a for each, _ in numbers for a in each if not a.endswith(STRUCTURAL)}
+        free = base.free | {a for each, _ in numbers for a in each if not structural(base.mechanism, a)}
         if not free <= base.parameters.keys():
             base = System(base.given, base.reach, free)
         self.base = base
@@ -194,7 +194,7 @@ class Simulation(Course):
         for address in addresses:
             if address not in known:
                 raise KeyError(f"no such address {address!r}{suggestion(address, known)}")
-            if address.endswith(STRUCTURAL) or address.startswith("start."):
+            if structural(self.base.given, address) or address.startswith("start."):
                 text = "is part of the structure or of the start; make another Simulation"
                 raise InputError(f"{address!r} {text}")
         self.base = System(self.base.given, self.base.reach, self.base.free | set(addresses))

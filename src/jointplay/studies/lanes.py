@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..simulation import Simulation, Stepper
 from ..simulation.course import NEVER
-from ..system import STRUCTURAL, System
+from ..system import System, structural
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -44,7 +44,7 @@ class Task:
     @property
     def structure(self) -> tuple[Any, ...]:
         """What all runs of one compiled program have in common."""
-        closed = tuple(a for a, x in self.numbers.items() if a.endswith(STRUCTURAL) and x == 0)
+        closed = tuple(a for a, x in self.numbers.items() if structural(self.mechanism, a) and x == 0)
         return self.variant, self.stepper, closed
 
     @property

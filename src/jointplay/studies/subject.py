@@ -18,7 +18,7 @@ from ..model.mechanism import SECTIONS, Mechanism
 from ..model.parts import ModelError, Problem, plain, suggestion
 from ..model.units import shorten
 from ..simulation import Stepper, default_stepper
-from ..system import STRUCTURAL
+from ..system import structural
 from .lanes import Task
 
 # SI units that an address may have, the usual name of each first
@@ -83,11 +83,11 @@ class Machine:
         for address, x in settings.items():
             if address not in self.named:
                 (steps if address.startswith(STEPPER) else numbers)[address.removeprefix(STEPPER)] = float(x)
-        closed = tuple(a for a, x in numbers.items() if a.endswith(STRUCTURAL) and x == 0)
+        closed = tuple(a for a, x in numbers.items() if structural(self.mechanism, a) and x == 0)
         key = labels, closed, tuple(numbers)
         if key not in self.kept:  # all that takes time is the same for many runs
             mechanism, stepper = self.variant(settings)
-            plays = {a: x for a, x in numbers.items() if a.endswith(STRUCTURAL)}
+            plays = {a: x for a, x in numbers.items() if structural(self.mechanism, a)}
             known = mechanism.with_(plays) if plays else mechanism
             loose = bool(known.loose((Following, Rigid, Compliant)))
             self.kept[key] = mechanism, stepper or default_stepper(known), loose, without_play(mechanism)
