@@ -94,7 +94,7 @@ class Machine:
         mechanism, stepper, loose, (ideal, gone) = self.kept[key]
         if steps:
             stepper = changed(stepper, steps)
-        free = frozenset(a for a in numbers if not a.endswith(STRUCTURAL) and not a.startswith("start."))
+        free = frozenset(a for a in numbers if not structural(self.mechanism, a) and not a.startswith("start."))
         left = {a: x for a, x in numbers.items() if a not in gone}
         twin = Task(ideal, stepper, left, free - gone, f"ideal {labels}", False) if loose else None
         return Task(mechanism, stepper, numbers, free, labels, loose, twin)
