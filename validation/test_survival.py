@@ -73,7 +73,8 @@ def test_reports_survive_signals_at_random_moments(number, tmp_path):
         _, err = child.communicate(timeout=60)
         assert set(whole(tmp_path)) <= {"run.nc", "run.html"}
         if number != signal.SIGKILL:
-            assert child.returncode == 0 or (child.returncode, err) == (1, "jointplay: interrupted\n"), err
+            # -2: Python ends by the signal itself where it arrives outside of the command
+            assert child.returncode == 0 or (child.returncode in (1, -2) and err == "jointplay: interrupted\n"), err
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
