@@ -62,8 +62,10 @@ class Table:
         load, n = self.array.load, self.size
         first, last = load(0), load(n * _ROW)
         if self.ends == "periodic":
+            # not clamped: rounding may leave x just outside, where a clamp would take its slope away
             x = x - (last - first) * floor((x - first) / (last - first))
-        x = where(x < first, first, where(x > last, last, x))
+        else:
+            x = where(x < first, first, where(x > last, last, x))
         if self.uniform:
             place = floor((x - first) * (n / (last - first)))
             row = integer(where(place < n, where(place > 0, place, 0.0), float(n - 1)))
