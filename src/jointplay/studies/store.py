@@ -293,8 +293,3 @@ def counts(status: np.ndarray) -> dict[str, int]:
 
 
 __all__ = ["DONE", "MISSING", "Memory", "Zarr", "create", "existing", "extended", "open_study", "read", "writer"]
-
-
-def plain(values: np.ndarray) -> np.ndarray:
-    """Numbers as they are, texts as Python objects."""
-    return values if np.issubdtype(values.dtype, np.number) else values.astype(object)
