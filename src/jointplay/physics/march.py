@@ -62,7 +62,7 @@ class March:
 
     def __init__(self, motion: Motion, stepper: Stepper, p: Any) -> None:
         self.motion, self.stepper, self.p = motion, stepper, p
-        self.record = Record(motion, p, stepper.impulsive)
+        self.record = motion.record = Record(motion, p, stepper.impulsive)
         self.taken = memory("steps.taken", 0)
         motion.taken = self.taken.value
         self.names = motion.names_of_state
@@ -103,12 +103,13 @@ class Impulses(March):
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
         if motion.loop:
-            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+            if motion.digital:
+                branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
         def sample() -> None:
             change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, replace(acting, accelerations=change), step.pose)
+            record.sample(end, step.shown or replace(acting, accelerations=change), step.pose)
 
         done = after >= p["stepper.until"]
         branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)

@@ -16,12 +16,13 @@ from .control import Command, Loop
 from .dense import dense, hermite
 from .dynamics import Equations, Rows
 from .pins import Pins
-from .step import Acting, Point, Reaction, Slope, State, Stepper
+from .step import Acting, Point, Reaction, Recent, Slope, State, Stepper
 
 WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
+OF_CONTACTS = ("normal", "tangential", "gap", "opening")
 CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
 
@@ -46,7 +47,8 @@ class Motion:
         self.joints, self.clock, self.labels = list(mechanism.joints), clock, list(labels)
         self.fixed = not stepper.adaptive  # steps are of one length, so that contacts change at their ends
         self.loop = Loop(equations) if mechanism.control else None
-        self.digital = self.loop is not None and (self.loop.digital or impulsive)
+        self.remembers = stepper.remembers
+        self.digital = self.loop is not None and (self.loop.digital or (impulsive and not self.remembers))
         self.held: Command | None = None  # of a loop that is computed once a step
         self.compliance, self.pins = Compliance(equations, [] if impulsive else labels, self.fixed), Pins(equations)
         self.following = mechanism.loose(Following)
@@ -55,10 +57,16 @@ class Motion:
         self.guesses = analog.guesses if analog else []
         self.works = [WORK, *(LOSSES if impulsive else CONTACT_WORK if labels else ())]
         self.rows: list[str] = []
+        self.record: Any = None  # where steps that are split write down their impacts
         self.taken: Any = 0  # how many steps were taken before this one
         self.after: Any = 0.0  # the time at which it ends
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
+
+    @property
+    def row_labels(self) -> list[str]:
+        """The names of the constraint rows."""
+        return [row for row, _ in self.equations.constraints(self.equations.pose([0] * self.n, 0.0))]
 
     @property
     def names_of_state(self) -> State:
@@ -72,7 +80,16 @@ class Motion:
             modes=[f"{label}.mode" for label in self.labels],
             approach=[f"{label}.approach" for label in self.compliance.labels],
             known=self.guesses,
+            recent=self.names_of_recent() if self.remembers else None,
         )
+
+    def names_of_recent(self) -> Recent:
+        """The names of what acted in the last step."""
+        actuators = self.loop.control.actuators if self.loop else ()
+        parts = (self.names, self.row_labels, *([f"{x}.{end}" for x in self.labels] for end in OF_CONTACTS))
+        torques = [f"control.{name}" for name in actuators]
+        each = ([f"{name}.recent" for name in part] for part in (*parts, self.laws, torques))
+        return Recent(*each, "step.recent")
 
     @property
     def names_of_slope(self) -> Slope:

@@ -165,15 +165,21 @@ class Record:
     # -- contacts
     def rigid(self, acting: Acting, found: Sequence[Contact], t: Any) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
-        gained: Any = 0.0
-        for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
+        for c, touch in zip(found, acting.touches, strict=True):
             total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
             total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
+        if not self.motion.remembers:  # steps that are split write their impacts down where they are
+            self.impacts(acting.touches, found, t)
+        self.corners(found, acting.touches)
+
+    def impacts(self, touches: Sequence[Touch], found: Sequence[Contact], t: Any) -> None:
+        """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""
+        gained: Any = 0.0
+        for i, (c, touch) in enumerate(zip(found, touches, strict=True)):
             gained = gained - touch.bumped - touch.rubbed
             branch(touch.struck, functools.partial(self.impact, i, c, touch, t), lambda: None)
-        struck = either([touch.struck for touch in acting.touches])
+        struck = either([touch.struck for touch in touches])
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
-        self.corners(found, acting.touches)
 
     def impact(self, i: int, c: Contact, touch: Touch, t: Any) -> None:
         """Count an impact and write it down."""

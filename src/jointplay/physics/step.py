@@ -28,6 +28,21 @@ KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "fo
 
 
 @dataclass
+class Recent:
+    """What acted in the last pass of a rigid step without an impact, and how its contacts stood at its end."""
+
+    a: list[Any]  # accelerations
+    multipliers: list[Any]  # forces of joints and drives
+    normal: list[Any]  # force of each contact (N)
+    tangential: list[Any]
+    gap: list[Any]  # of each contact (m or rad)
+    opening: list[Any]  # its rate
+    slopes: list[Any]  # of the states of a continuous law
+    torques: list[Any]  # of its actuators
+    length: Any  # of the pass (s); 0 where it was none of the motion
+
+
+@dataclass
 class State:
     """Where a mechanism is: time, coordinates, their rates, and what its contacts and laws remember."""
 
@@ -39,6 +54,7 @@ class State:
     modes: list[Any]  # of each contact: 0 open; rigid: 1, 2 sliding, 3 sticking; compliant: 1 closed
     approach: list[Any]  # of each compliant contact: its approach speed when it began (m/s)
     known: list[Any]  # where a controller believes the bodies to be
+    recent: Recent | None = None  # of steppers that remember what acted in the last step
 
     def moved(self, h: Any, weights: Sequence[float], points: Sequence[Point]) -> State:
         """The state after a step of length h by the weighted mean of slopes; their weights add up to the share of the
@@ -126,7 +142,7 @@ class Step:
     error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
     acts in its last stage; weak: where rows depended on each other in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
-    contacts, and the generalised forces of actuators.
+    contacts, and the generalised forces of actuators; shown: the forces at its end, where it knows them.
     """
 
     end: State
@@ -138,6 +154,7 @@ class Step:
     contacts: Sequence[Contact] = ()
     steered: Sequence[Any] = ()
     weak: Any = None
+    shown: Acting | None = None
 
 
 @dataclass(frozen=True)
@@ -158,6 +175,11 @@ class Stepper:
     def take(self, motion: Motion, now: Point, h: Any) -> Step:
         """One step of length h."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it takes a step: define take")
+
+    @property
+    def remembers(self) -> bool:
+        """Whether steps of impulses use what acted in the last one; continuous laws are then computed inside them."""
+        return False
 
     @property
     def structure(self) -> tuple[Any, ...]:

@@ -39,13 +39,14 @@ class MoreauJean(Stepper):
 
     theta: weight of the new rates in the positions; projection: "combined" moves positions back onto joints and
     closed contacts in every step, "none" leaves their drift; forces: "explicit" at the beginning of a step, or at
-    its "midpoint".
+    its "midpoint"; order: 2, or 1 for the scheme as published in 2016, to which theta and forces belong.
     """
 
     step: float = 1e-5
     theta: float = 0.5
     projection: Literal["combined", "none"] = "combined"
     forces: Literal["explicit", "midpoint"] = "explicit"
+    order: Literal[1, 2] = 2
 
     computes: ClassVar[tuple[type, ...]] = (Rigid,)
     impulsive: ClassVar[bool] = True
@@ -57,10 +58,25 @@ class MoreauJean(Stepper):
         for name, known in (("projection", ("combined", "none")), ("forces", ("explicit", "midpoint"))):
             if getattr(self, name) not in known:
                 raise InputError(f"MoreauJean: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise InputError(f"MoreauJean: order must be 1 or 2, got {self.order!r}")
+        for name, only in (("theta", 0.5), ("forces", "explicit")) if self.order == 2 else ():
+            if getattr(self, name) != only:
+                text = f"a step of order 2 knows {name}={only!r} only, got {getattr(self, name)!r}; add order=1"
+                raise InputError(f"MoreauJean: {text}")
+
+    @property
+    def remembers(self) -> bool:
+        """Whether steps use what acted in the last one."""
+        return self.order == 2
 
     def take(self, motion: Motion, now: Point, h: Any) -> Step:
         """One step of length h."""
-        return Scheme(self, motion, now.state, h).step()
+        if self.order == 1:
+            return Scheme(self, motion, now.state, h).step()
+        from .second_order import SecondOrder  # it is made of parts of this file
+
+        return SecondOrder(self, motion, now.state, h).step()
 
 
 class Rows:
