@@ -333,6 +333,7 @@ class SecondOrder(Scheme):
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
             opening, slip = (free_rates[j] + dot(W[j], p) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
+            un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
             struck = self.impact & (n > 0) & (un < -STILL)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
             lost = where(self.impact, -0.5 * n * (un + opening), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
