@@ -144,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--rtol", metavar="R", help="relative error per step of the adaptive stepper")
     run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
+    _add_order(run)
     run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
     run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
@@ -252,6 +253,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     }
     for option, (name, said, default) in single.items():
         sweep.add_argument(option, metavar=name, help=said, default=default)
+    _add_order(sweep)
     sweep.add_argument("--method", default="sobol", choices=("sobol", "latin", "random", "saltelli"), help="of samples")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
     sweep.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
@@ -281,6 +283,7 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number"),
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
+    _add_order(analyse)
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
     analyse.add_argument(
         "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
@@ -289,6 +292,10 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
     analyse.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
     )
+
+
+def _add_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--order", choices=("1", "2"), help="of rigid steps: 2 unless given, 1 is the scheme of 2016")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

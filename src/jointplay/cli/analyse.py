@@ -113,7 +113,10 @@ def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
         if text is not None:
             tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return mechanism, {"stepper": chosen_stepper(mechanism, 0.0, step, tolerances), "reclose": arguments.reclose}
+    return mechanism, {
+        "stepper": chosen_stepper(mechanism, 0.0, step, tolerances, arguments.order),
+        "reclose": arguments.reclose,
+    }
 
 
 def _over(arguments: argparse.Namespace, period: float | None, page: Path | None) -> int:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
-    stepper = chosen_stepper(mechanism, until, step, tolerances)
+    stepper = chosen_stepper(mechanism, until, step, tolerances, arguments.order)
     began = time.perf_counter()
     with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
@@ -69,7 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED
 
 
-def chosen_stepper(mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float]) -> Any:
+def chosen_stepper(
+    mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float], order: str | None = None
+) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
@@ -77,10 +80,13 @@ def chosen_stepper(mechanism: Mechanism, until: float, step: float | None, toler
         if tolerances:
             raise InputError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
         chosen = MoreauJean() if step is None else MoreauJean(step)
+        chosen = replace(chosen, order=1) if order == "1" else chosen
         if until / chosen.step > MOST_STEPS:
             text = f"{until / chosen.step:.3g} steps of {chosen.step:g} s are too many"
             raise InputError(f"--until: {text}; choose at most {MOST_STEPS * chosen.step:g} s, or give a longer --step")
         return chosen
+    if order is not None:
+        raise InputError("--order: belongs to steps of rigid contact, and here none is; leave it out")
     try:
         return RungeKutta(**tolerances) if step is None else FixedRungeKutta(step)
     except ValueError as error:

@@ -58,7 +58,9 @@ class Applied(Acting):
 
     def spin(self, body: str) -> Scalar:
         """The angular rate of a body."""
-        self.seen.append(([1 if name == f"{body}.angle" else 0 for name in self.rates], self.rates.get(f"{body}.angle", 0)))
+        self.seen.append(
+            ([1 if name == f"{body}.angle" else 0 for name in self.rates], self.rates.get(f"{body}.angle", 0))
+        )
         return self.seen[-1][1]
 
     def push(self, point: str, force: Pair) -> None:

@@ -130,7 +130,7 @@ class Kept:
     h: Any
 
 
-def parts(state: State) -> dict[str, list[Any]]:
+def parts(state: State) -> dict[str, Any]:
     """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
     return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
 

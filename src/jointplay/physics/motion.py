@@ -89,7 +89,8 @@ class Motion:
         parts = (self.names, self.row_labels, *([f"{x}.{end}" for x in self.labels] for end in OF_CONTACTS))
         torques = [f"control.{name}" for name in actuators]
         each = ([f"{name}.recent" for name in part] for part in (*parts, self.laws, torques))
-        return Recent(*each, "step.recent")
+        a, lam, normal, tangential, gap, opening, slopes, acting = each
+        return Recent(a, lam, normal, tangential, gap, opening, slopes, acting, "step.recent")
 
     @property
     def names_of_slope(self) -> Slope:
