@@ -15,7 +15,6 @@ copyright = "2026, jointplay contributors"
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "sphinx_copybutton"]
-exclude_patterns = ["_generated/*.txt"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 # Links to files of the repository outside docs/ are shown as plain text on the site.
@@ -51,7 +50,6 @@ GROUPS = {
     "Study": "sweep grid uniform normal fit samples",
     "Analyse": "verdict",
 }
-ROOMS = "control library results plots report studies analysis balancing engine".split()
 
 
 def interface(app: object) -> None:
