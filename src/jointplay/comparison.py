@@ -48,7 +48,7 @@ def compare(
         peak_force     largest force of a joint over all steps (N); of rigid contact between impacts, whose forces have
                        no bound: `peak_impulse` (N s) is their largest impulse
         energy_lost    in contacts by impacts, damping and friction (J); compliant: with what they store at the end
-        steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s) of equations and code
+        steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s)
         reached, outcome   the time (s) at which the run ended, and how
 
     >>> from jointplay.model import library
