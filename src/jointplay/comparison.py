@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .elements import Joint
+from .elements.contacts import Compliant, Contact, Following, Rigid
 from .errors import InputError
-from .model.clearances import Compliant, Following, Rigid
 from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
@@ -21,7 +21,6 @@ from .system import System
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Contact = Rigid | Compliant | Following
 IDEAL, ROUGH = "ideal", "ideal+friction"
 DEFAULTS: tuple[Contact, ...] = (Rigid(), Following(on_loss="continue"))
 

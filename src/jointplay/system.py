@@ -19,16 +19,16 @@ from .model.mechanism import Mechanism
 from .numerics.linalg import dot
 from .physics import dynamics
 from .physics.contacts import contacts
-from .physics.motions import sampled
 from .physics.reduced import known
+from .physics.sampled_motions import sampled
 from .run import Run
-from .structure import Kept, structure
+from .structure import Memo, structure
 
 T = TypeVar("T")
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
 # numbers whose being 0 changes what there is to compute: they cannot be set free
 STRUCTURAL = (".noise", ".resolution", ".delay", ".regularisation", "gravity.x", "gravity.y")
-PROGRAMS = Kept()  # of all systems of this process
+PROGRAMS = Memo()  # of all systems of this process
 
 
 def structural(mechanism: Mechanism, address: str) -> bool:
@@ -38,7 +38,7 @@ def structural(mechanism: Mechanism, address: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Equations:
+class Evaluation:
     """The equations of motion at one state: M a = F + B^T lam, B v = speed, B a = rhs.
 
     `residual` is what the constraints leave open, `Bdot` the time derivative of the matrix of constraints `B`; rows
@@ -140,7 +140,7 @@ class System:
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
         self.lock = threading.Lock()  # the run has one place for a state
 
-    def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Equations:
+    def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Evaluation:
         """The equations at coordinates q, rates v (zero unless given) and time t."""
         at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
@@ -159,7 +159,7 @@ class System:
         for name, (places, columns) in self.traced.entries.items():
             found[name].flat[places] = row[columns]
         kinetic, potential, power = found.pop("energies")
-        return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+        return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "reach": self.reach, "free": self.free}

@@ -12,9 +12,9 @@ from pydantic_core import PydanticUndefined
 
 from jointplay import statics
 from jointplay.model import Mechanism, bodies, clearances, control, forces, joints, loads, motions
-from jointplay.model.choices import Chosen, registry
 from jointplay.model.mechanism import _START
 from jointplay.model.parts import InUse, OneOf, Part, Quantity, Several
+from jointplay.parts.choices import Chosen, registry
 from jointplay.parts.units import _PREFIXED, _PREFIXES, UNITS, parse_unit
 from jointplay.simulation import simulate
 

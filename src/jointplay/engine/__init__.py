@@ -21,7 +21,7 @@ _ROOMS = {
     "..numerics.linalg": "Factor Pair dot linear_solve",
     "..numerics.newton": "solve",
     "..numerics.signals": "peak total due delay random",
-    "..numerics.tables": "Table table",
+    "..numerics.splines": "Spline spline",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)

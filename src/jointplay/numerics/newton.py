@@ -39,7 +39,7 @@ def solve(
         step = linear(derivative(values, x), values)
         more: Any = True
         if near is not None:
-            more = largest(step) > near
+            more = largest_size(step) > near
         return [a - b for a, b in zip(x, step, strict=True)], more
 
     found, _ = loop(start, newton, iterations)
@@ -47,10 +47,10 @@ def solve(
     left = residuals(roots)
     for x in roots:
         x.rule = ("solve", (*roots, *left))
-    return build(form, roots), largest(left)
+    return build(form, roots), largest_size(left)
 
 
-def largest(values: list[Any]) -> Any:
+def largest_size(values: list[Any]) -> Any:
     """The largest size of some numbers."""
     worst = abs(values[0])
     for x in values[1:]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..elements.pose import Pose, Spot
 from ..engine.text import branch, loop, memory, shared_max, whole
 from ..engine.values import where
 from ..laws import Law
@@ -20,9 +21,8 @@ from ..model.clearances import Compliant
 from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
-from .contacts import Contact, contacts
+from .contacts import contacts
 from .dynamics import Equations
-from .kinematics import Pose
 from .step import Acting, Point, State, Touch
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ ROUNDS = 40  # of finding it inside a step
 class Pressed:
     """One contact at a state, and the rates of its law's own states."""
 
-    contact: Contact
+    contact: Spot
     touch: Touch
     rates: list[Any]
 

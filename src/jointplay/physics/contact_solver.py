@@ -26,7 +26,7 @@ FINE = 1e-11  # violation that counts as none, relative to the impulses
 
 
 @dataclass
-class Problem:
+class ContactProblem:
     """Contacts at one state: u = b + W p with rows normal, tangential of each contact in turn.
 
     W, b: as lists; tangential: whether a contact has friction; friction, static: coefficients; active: whether its
@@ -56,12 +56,12 @@ class Answer:
     violation: Any
 
 
-def solve(problem: Problem) -> Answer:
+def solve_contacts(problem: ContactProblem) -> Answer:
     """The impulses that keep closed contacts from approaching, with friction in its cone."""
     return single(problem) if problem.count == 1 else several(problem)
 
 
-def single(problem: Problem) -> Answer:
+def single(problem: ContactProblem) -> Answer:
     """One contact in closed form: slip, else stick, else slip the other way."""
     [[wnn, wnt], [_, wtt]], [bn, bt] = problem.W, problem.b
     [friction], [static], [mode] = problem.friction, problem.static, problem.mode
@@ -98,7 +98,7 @@ class Search:
     tries: Any
 
 
-def several(problem: Problem) -> Answer:
+def several(problem: ContactProblem) -> Answer:
     """Previous modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
     friction, static, active = problem.friction, problem.static, problem.active

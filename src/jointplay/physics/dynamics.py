@@ -6,17 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..elements.pose import Lookup, Pose
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
 from ..numerics.linalg import Factor, Pair, dot, is_zero
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
-from .kinematics import Numbers, Pose
 
 
 @dataclass
-class Rows:
+class ConstraintRows:
     """The constraints at one state: residual = 0, B v = speed, B a = rhs."""
 
     labels: list[str]
@@ -65,7 +65,7 @@ class Equations:
     """The text of a mechanism's equations; `dropped` rows (redundant ones) are left out, and all rows of a dropped
     joint."""
 
-    def __init__(self, mechanism: Mechanism, numbers: Numbers, dropped: Collection[str] = ()) -> None:
+    def __init__(self, mechanism: Mechanism, numbers: Lookup, dropped: Collection[str] = ()) -> None:
         self.mechanism, self.numbers, self.dropped = mechanism, numbers, dropped
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.turned: dict[int, tuple[Any, Pair]] = {}  # of angles that were seen before, to spare the tracer work
@@ -94,7 +94,7 @@ class Equations:
         own, found = self.mechanism.owner, constraints(pose)
         return [(row, x) for row, x in found if row not in self.dropped and own(row) not in self.dropped]
 
-    def rows(self, q: list[Any], v: list[Any], t: Any) -> Rows:
+    def rows(self, q: list[Any], v: list[Any], t: Any) -> ConstraintRows:
         """The constraints by differentiation of their functions."""
         labelled = self.constraints(self.pose(q, t))
         inputs, speeds = [*q, t], [*v, 1]
@@ -107,7 +107,7 @@ class Equations:
             if isinstance(x, AtRate):
                 row[-1] = -x.rate
         B = [row[:-1] for row in slopes]
-        return Rows(
+        return ConstraintRows(
             labels=[label for label, _ in labelled],
             residual=[0 if isinstance(x, AtRate) else x for _, x in labelled],
             B=B,
@@ -117,7 +117,7 @@ class Equations:
             at_rate=[isinstance(x, AtRate) for _, x in labelled],
         )
 
-    def reactions(self, rows: Rows, q: list[Any], t: Any) -> list[list[Any]]:
+    def reactions(self, rows: ConstraintRows, q: list[Any], t: Any) -> list[list[Any]]:
         """What a unit multiplier of each row does at each joint: force (x, y) on its second body, and the moment
         about its second point; three lines for a joint."""
         pose, lines = self.pose(q, t), []
@@ -138,7 +138,7 @@ class Equations:
             lines += both
         return lines
 
-    def on_ground(self, rows: Rows, q: list[Any]) -> list[list[Any]]:
+    def on_ground(self, rows: ConstraintRows, q: list[Any]) -> list[list[Any]]:
         """What a unit multiplier of each row does to the ground: force (x, y), and moment about the origin.
 
         All that a joint does adds up to nothing, so the ground takes what is left over from the moving bodies: also
@@ -184,13 +184,13 @@ class Equations:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)
 
-    def spread(self, rows: Rows) -> Spread:
+    def spread(self, rows: ConstraintRows) -> Spread:
         """What carries demands on the rows over to the coordinates."""
         return Spread(rows.B, self.masses())
 
     def accelerations(
         self, q: list[Any], v: list[Any], t: Any, more: list[Any]
-    ) -> tuple[Rows, Spread, list[Any], list[Any]]:
+    ) -> tuple[ConstraintRows, Spread, list[Any], list[Any]]:
         """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
         those of the mechanism."""
         rows = self.rows(q, v, t)

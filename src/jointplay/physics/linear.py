@@ -16,8 +16,8 @@ from ..model.control import Along
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold
-from .control import Loop, flag
 from .dynamics import Equations
+from .loop import Loop, flag
 from .reduced import WEAKEST, Model
 
 

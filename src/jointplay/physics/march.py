@@ -19,12 +19,12 @@ from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
 from .contact_solver import either
-from .control import Command
 from .dynamics import Equations
 from .failures import RUBBING, fail
+from .loop import Command
 from .motion import Motion
 from .permanent import watch
-from .record import Record
+from .record import Bookkeeping
 from .step import Acting, Point, Slope, State, Step, Stepper
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
@@ -62,7 +62,7 @@ class March:
 
     def __init__(self, motion: Motion, stepper: Stepper, p: Any) -> None:
         self.motion, self.stepper, self.p = motion, stepper, p
-        self.record = Record(motion, p, stepper.impulsive)
+        self.record = Bookkeeping(motion, p, stepper.impulsive)
         self.taken = memory("steps.taken", 0)
         motion.taken = self.taken.value
         self.names = motion.names_of_state

@@ -12,17 +12,17 @@ from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from .compliance import Compliance
 from .contacts import reaction
-from .control import Command, Loop
 from .dense import dense, hermite
-from .dynamics import Equations, Rows
+from .dynamics import ConstraintRows, Equations
+from .loop import Command, Loop
 from .pins import Pins
 from .step import Acting, Point, Reaction, Slope, State, Stepper
 
 WORK = "work"
-LOSSES = ("impact.loss", "friction.loss")
+LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
-CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
+ROUND_OFF, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
 
 class Motion:
@@ -115,7 +115,7 @@ class Motion:
         weak = spread.weak(PIVOT)
         return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, left)
 
-    def reactions(self, rows: Rows, q: list[Any], t: Any, multipliers: Sequence[Any]) -> list[Reaction]:
+    def reactions(self, rows: ConstraintRows, q: list[Any], t: Any, multipliers: Sequence[Any]) -> list[Reaction]:
         """What the joints do by their rows."""
         lines = self.equations.reactions(rows, q, t)
         return [
@@ -154,7 +154,7 @@ class Motion:
         if not self.fixed:
             return *least(), gap
         still = [0.0] * self.n
-        return *branch((gap > CLOSED) | (lag > STILL), least, lambda: (still, still)), gap
+        return *branch((gap > ROUND_OFF) | (lag > STILL), least, lambda: (still, still)), gap
 
     def project(self, state: State) -> tuple[State, Any]:
         """The state moved onto the constraints by least change in the mass metric, and what is left open."""
@@ -170,7 +170,7 @@ class Motion:
             _, push, left = self.closing(t, there, v)
             return there, added(v, push), left
 
-        q, v, drift = branch(gap > CLOSED, again, lambda: (added(q, shift), added(v, kick), gap))
+        q, v, drift = branch(gap > ROUND_OFF, again, lambda: (added(q, shift), added(v, kick), gap))
         return replace(state, q=q, v=v), drift
 
     # -- inside a step

@@ -13,7 +13,7 @@ from ..elements import Joint
 from ..engine.values import sqrt
 from ..numerics.linalg import dot
 from ..numerics.newton import solve
-from .dynamics import Equations, Rows, Spread
+from .dynamics import ConstraintRows, Equations, Spread
 
 ITERATIONS = 6
 TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable
@@ -35,7 +35,7 @@ class Pins:
         return second - first
 
     def added(
-        self, rows: Rows, spread: Spread, v: list[Any], a: list[Any], multipliers: list[Any]
+        self, rows: ConstraintRows, spread: Spread, v: list[Any], a: list[Any], multipliers: list[Any]
     ) -> tuple[list[Any], list[Any], dict[str, Any], Any]:
         """Accelerations and multipliers with friction, the torque on the second body of each rough pin (N m), and what
         Newton's method leaves open."""

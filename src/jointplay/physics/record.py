@@ -10,6 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..elements.pose import Pose, Spot
 from ..engine.text import branch, emit, memory
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
@@ -18,9 +19,8 @@ from ..numerics.functions import atan2
 from ..numerics.linalg import is_zero
 from ..numerics.signals import peak, peaks, total
 from .contact_solver import OPEN, STICKING, either
-from .contacts import Contact, contacts
-from .kinematics import Pose
-from .motion import Motion
+from .contacts import contacts
+from .motion import LOSSES, Motion
 from .step import Acting, State, Touch
 
 
@@ -71,14 +71,14 @@ ENERGIES = {
     "contact_normal_work": Signal("contact.normal.work", "J", "work of the contacts' normal forces on the bodies"),
     "contact_friction_work": Signal("contact.friction.work", "J", "work of the contacts' friction on the bodies"),
 }
-LOST = ("impact.loss", "friction.loss")  # energies that are taken, not given
+
 IMPACTS = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
 TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
 CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
-class Record:
+class Bookkeeping:
     """Writes down what steps arrive at."""
 
     def __init__(self, motion: Motion, p: Any, impulsive: bool) -> None:
@@ -86,7 +86,7 @@ class Record:
         self.mechanism = self.equations.mechanism
         self.kind = Rigid if impulsive else Compliant
 
-    def contacts(self, pose: Pose) -> list[Contact]:
+    def contacts(self, pose: Pose) -> list[Spot]:
         """The contacts that this run computes."""
         return contacts(pose, self.kind) if self.motion.labels else []
 
@@ -106,7 +106,7 @@ class Record:
         kinetic, potential = self.equations.energies(end.q, end.v, end.t, pose)
         balance = kinetic + potential - self.p["stepper.energy"]
         for name, energy in zip(self.motion.works, end.w, strict=True):
-            balance = balance + energy if name in LOST else balance - energy
+            balance = balance + energy if name in LOSSES else balance - energy
         peak("kinetic", kinetic)
         peak("imbalance", abs(balance), end.t)
         if self.mechanism.isolated():
@@ -163,7 +163,7 @@ class Record:
         return found
 
     # -- contacts
-    def rigid(self, acting: Acting, found: Sequence[Contact], t: Any) -> None:
+    def rigid(self, acting: Acting, found: Sequence[Spot], t: Any) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
         gained: Any = 0.0
         for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
@@ -175,7 +175,7 @@ class Record:
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
         self.corners(found, acting.touches)
 
-    def impact(self, i: int, c: Contact, touch: Touch, t: Any) -> None:
+    def impact(self, i: int, c: Spot, touch: Touch, t: Any) -> None:
         """Count an impact and write it down."""
         total(f"{c.label}.impacts", 1.0)
         angle = atan2(c.place.y, c.place.x) if c.place else 0.0
@@ -183,7 +183,7 @@ class Record:
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
-    def corners(self, found: Sequence[Contact], touches: Sequence[Touch]) -> None:
+    def corners(self, found: Sequence[Spot], touches: Sequence[Touch]) -> None:
         """Count how the four corners of a joint that has them touch, and how often its load changes sides."""
         on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
         for joint, kind in self.mechanism.loose(Rigid).items():

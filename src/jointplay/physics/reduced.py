@@ -17,7 +17,7 @@ from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold, solve
-from .dynamics import Equations, Rows, Spread
+from .dynamics import ConstraintRows, Equations, Spread
 
 NEAR = 1e-7  # m or rad: after so small a step of Newton's method the joints are closed to round-off
 WEAKEST = 1e-9  # relative pivot below which coordinates do not determine the model
@@ -30,7 +30,7 @@ def ideal(mechanism: Mechanism) -> Mechanism:
     return mechanism.replace(control=None).closed()
 
 
-def along(pose: Pose, axis: Along) -> Any:
+def coordinate_value(pose: Pose, axis: Along) -> Any:
     """The value of a coordinate."""
     joint, side = pose.mechanism.joints.get(axis.of), getattr(axis, "side", None)
     if axis.globally:  # x or y, of one side of a joint too
@@ -42,7 +42,7 @@ def along(pose: Pose, axis: Along) -> Any:
     return joint.coordinate(here) if side is None else joint.side(here, side)
 
 
-def same(a: Sequence[Along], b: Sequence[Along]) -> bool:
+def same_axes(a: Sequence[Along], b: Sequence[Along]) -> bool:
     """Whether two lists are of the same coordinates."""
     plain = [[(x.kind, x.of, getattr(x, "side", None)) for x in axes] for axes in (a, b)]
     return plain[0] == plain[1]
@@ -73,15 +73,17 @@ class Model:
         self.control, self.coordinates = control, self.closed.coordinates
         self.axes, self.acting = list(control.coordinates.values()), list(control.actuators.values())
         self.sensors = list(control.sensors.values()) or self.axes
-        self.direct = same(self.axes, self.acting)  # torques act along the coordinates
-        self.soft = control.regularisation if not same(self.sensors, self.axes) else 0.0
+        self.direct = same_axes(self.axes, self.acting)  # torques act along the coordinates
+        self.soft = control.regularisation if not same_axes(self.sensors, self.axes) else 0.0
         self.softness = plant.numbers("control.regularisation") if self.soft else 0
 
-    def rows(self, equations: Equations, axes: Sequence[Along], q: list[Any], t: Any) -> tuple[Rows, list[list[Any]]]:
+    def rows(
+        self, equations: Equations, axes: Sequence[Along], q: list[Any], t: Any
+    ) -> tuple[ConstraintRows, list[list[Any]]]:
         """Constraint rows and the rows of coordinates."""
         rows = equations.rows(q, [0] * len(q), t)
         pose = equations.pose(q, t)
-        return rows, derivative([along(pose, axis) for axis in axes], q)
+        return rows, derivative([coordinate_value(pose, axis) for axis in axes], q)
 
     def close(self, guess: list[Any], seen: Sequence[Any], t: Any) -> tuple[list[Any], Any, Any]:
         """The place of all bodies where the joints hold and the sensors see what they see; what the joints leave open;
@@ -92,7 +94,10 @@ class Model:
 
         def residual(*q: Any) -> list[Any]:
             pose = equations.pose(list(q), t)
-            return [*equations.residuals(pose), *(along(pose, a) - y for a, y in zip(axes, seen, strict=True))]
+            return [
+                *equations.residuals(pose),
+                *(coordinate_value(pose, a) - y for a, y in zip(axes, seen, strict=True)),
+            ]
 
         found, left = solve(residual, guess, ROUNDS, lambda matrix, values: self.spread(matrix)(values)[0], NEAR)
         jump: Any = 0.0
@@ -106,9 +111,12 @@ class Model:
         the guess, in which the sensors give way."""
         pose = self.open.pose(guess, t)
         rows, more = self.rows(self.open, self.sensors, guess, t)
-        off = [*self.open.residuals(pose), *(along(pose, a) - y for a, y in zip(self.sensors, seen, strict=True))]
+        off = [
+            *self.open.residuals(pose),
+            *(coordinate_value(pose, a) - y for a, y in zip(self.sensors, seen, strict=True)),
+        ]
         step = self.spread([*rows.B, *more], len(more))(off)[0]
-        values = [along(pose, axis) for axis in self.axes]
+        values = [coordinate_value(pose, axis) for axis in self.axes]
         return [x - dot(row, step) for x, row in zip(values, derivative(values, guess), strict=True)]
 
     def spread(self, matrix: list[list[Any]], soft: int = 0) -> Spread:
@@ -134,7 +142,7 @@ class Reduced:
         self.equations = model.open
         rows = self.equations.rows(q, v, t)
         pose = self.equations.pose(q, t)
-        self.values = [along(pose, axis) for axis in model.axes]
+        self.values = [coordinate_value(pose, axis) for axis in model.axes]
         self.along = derivative(self.values, q)
         turning = [[dot(slope, v) for slope in derivative(row, q)] for row in self.along]
         self.spread = model.spread([*rows.B, *self.along])

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..elements.pose import Pose, Spot
 from ..errors import InputError
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..numerics.linalg import dot
-from .contacts import Contact
-from .control import Command
-from .kinematics import Pose
+from .loop import Command
 
 if TYPE_CHECKING:
     from .motion import Motion
@@ -135,7 +134,7 @@ class Step:
     residuals: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, Any] = field(default_factory=dict)
     pose: Pose | None = None
-    contacts: Sequence[Contact] = ()
+    contacts: Sequence[Spot] = ()
     steered: Sequence[Any] = ()
     weak: Any = None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Following
-from ..system import Equations, System
+from ..system import Evaluation, System
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -178,7 +178,7 @@ def close(
     lengths = np.linalg.norm(np.vstack([here.B[kept], held.rows]) * scale, axis=1)
     weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
 
-    def gaps(here: Equations, at: np.ndarray) -> np.ndarray:
+    def gaps(here: Evaluation, at: np.ndarray) -> np.ndarray:
         return weights * np.concatenate([here.residual[kept], held.rows @ at - held.values])
 
     gap = gaps(here, at)

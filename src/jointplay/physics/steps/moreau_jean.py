@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from ...elements.pose import Pose, Spot
 from ...engine.text import SINGULAR_PIVOT, branch, loop, stop, subroutine
 from ...engine.values import where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, linear_solve
-from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, Problem, either, solve
-from ..contacts import Contact, contacts, reaction
+from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
+from ..contacts import contacts, reaction
 from ..dynamics import Equations
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
-from ..kinematics import Pose
 from ..motion import PIVOT, Motion
 from ..step import Acting, Point, Reaction, State, Step, Stepper, Touch, is_number, positive
 
@@ -60,10 +60,10 @@ class MoreauJean(Stepper):
 
     def take(self, motion: Motion, now: Point, h: Any) -> Step:
         """One step of length h."""
-        return Scheme(self, motion, now.state, h).step()
+        return RigidStep(self, motion, now.state, h).step()
 
 
-class Rows:
+class ContactRows:
     """All contacts at one position, with rows as lists over the coordinates."""
 
     def __init__(self, equations: Equations, q: list[Any], t: Any) -> None:
@@ -99,7 +99,7 @@ class Found:
 
 
 @dataclass
-class Place:
+class Landing:
     """A place with what joints and contacts leave open there; chosen: 1 for contacts that are to be closed."""
 
     q: list[Any]
@@ -108,7 +108,7 @@ class Place:
     depth: Any
 
 
-class Scheme:
+class RigidStep:
     """One step of the scheme as text."""
 
     def __init__(self, stepper: MoreauJean, motion: Motion, now: State, h: Any) -> None:
@@ -122,7 +122,7 @@ class Scheme:
         """The step: free motion, joints, contacts, positions."""
         self.go_freely()
         self.join()
-        self.near = Rows(self.equations, self.ahead, self.t)
+        self.near = ContactRows(self.equations, self.ahead, self.t)
         idle = [Touch(0.0, 0.0, 0.0, 0.0, 0.0, OPEN) for _ in self.near.contacts]
         ends = Ends(self.smooth, self.shift, self.called, idle, 0.0)
         if idle:
@@ -206,7 +206,7 @@ class Scheme:
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
-        problem = Problem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
+        problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
         found = self.activated(problem, gaps, changes) if len(gaps) > 1 else self.impulses(problem, gaps, changes)
         p, violation = found.answer.impulses, found.answer.violation
         fail(violation > VIOLATED, UNSOLVED, residual=violation)
@@ -222,11 +222,11 @@ class Scheme:
         rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
         return Ends(rates, found.change, rows, touches, violation)
 
-    def impulses(self, problem: Problem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
+    def impulses(self, problem: ContactProblem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
         """The impulses of active contacts, and the positions that they lead to, closed where they push."""
         every, W = range(problem.count), problem.W
         reach = self.h * self.theta
-        answer = solve(problem)
+        answer = solve_contacts(problem)
         change = combined(self.shift, [reach * x for x in answer.impulses], changes)
         left = [gaps[i] + reach * dot(W[2 * i], answer.impulses) for i in every]
         if not self.project:
@@ -238,7 +238,7 @@ class Scheme:
         left = [x + dot(row, push) for x, row in zip(left, normal, strict=True)]
         return Found(answer, change, left)
 
-    def activated(self, problem: Problem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
+    def activated(self, problem: ContactProblem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
         """Repeat with the contacts that others push shut, until none is left out."""
 
         def once(active: list[Any], _: Found) -> tuple[Any, Any]:
@@ -251,7 +251,7 @@ class Scheme:
         (_, found), _ = loop((problem.active, nothing), once, count)
         return found
 
-    def strikes(self, c: Contact, before: Any, bounce: Any, approach: Any, slip: Any) -> Any:
+    def strikes(self, c: Spot, before: Any, bounce: Any, approach: Any, slip: Any) -> Any:
         """Where a contact is struck: it was open and approaches, or it comes from the other side of its play, so fast
         that it crosses a good part of it in this step.
 
@@ -281,7 +281,7 @@ class Scheme:
         return friction, static, bounce
 
     # -- positions
-    def close(self, q: list[Any], change: list[Any], closed: list[Any]) -> tuple[Place, Pose, Any]:
+    def close(self, q: list[Any], change: list[Any], closed: list[Any]) -> tuple[Landing, Pose, Any]:
         """The place after a look at what joints and contacts leave open there; closed once more where it matters, and
         whether it was."""
         ahead, turns = self.equations.pose(self.ahead, self.t), {}
@@ -292,12 +292,12 @@ class Scheme:
         gaps = [c.gap for c in contacts(pose)]
         drift, depth = most([abs(x) for x in self.equations.residuals(pose)]), most([-gap for gap in gaps])
         chosen = [where(mask | (gap < 0), 1.0, 0.0) for mask, gap in zip(closed, gaps, strict=True)]
-        first = Place(q, chosen, drift, depth)
+        first = Landing(q, chosen, drift, depth)
         if not self.project:
             return first, pose, 0.0
 
-        def again() -> tuple[Place, dict[str, Pair]]:
-            def once(place: Place) -> tuple[Place, Any]:
+        def again() -> tuple[Landing, dict[str, Pair]]:
+            def once(place: Landing) -> tuple[Landing, Any]:
                 found = self.refine(self.t, place.q, place.chosen)
                 return found, maximum(found.drift, found.depth) > SHUT
 
@@ -311,9 +311,9 @@ class Scheme:
         place, turns = branch(bad, again, lambda: (first, turns))
         return place, self.equations.pose(place.q, self.t, turns), where(bad, 1.0, 0.0)
 
-    def _refine(self, t: Any, q: list[Any], chosen: list[Any]) -> Place:
+    def _refine(self, t: Any, q: list[Any], chosen: list[Any]) -> Landing:
         """One Newton step of the positions onto joints and chosen contacts; contacts that it shuts are chosen next."""
-        rows, near = self.equations.rows(q, [0] * len(q), t), Rows(self.equations, q, t)
+        rows, near = self.equations.rows(q, [0] * len(q), t), ContactRows(self.equations, q, t)
         spread = self.equations.spread(rows)
         change, _ = spread([-x for x in rows.residual])
         if near.gaps:
@@ -326,7 +326,7 @@ class Scheme:
         gaps = [c.gap for c in contacts(pose)]
         chosen = [where((x > 0.5) | (gap < 0), 1.0, 0.0) for x, gap in zip(chosen, gaps, strict=True)]
         drift = most([abs(x) for x in self.equations.residuals(pose)])
-        return Place(place, chosen, drift, most([-gap for gap in gaps]))
+        return Landing(place, chosen, drift, most([-gap for gap in gaps]))
 
     # -- what acted
     def energies(self, ends: Ends) -> list[Any]:

@@ -18,12 +18,12 @@ from ..numerics.choice import maximum, minimum
 from ..numerics.functions import cos, log
 from ..numerics.linalg import dot
 from ..numerics.signals import delay, due, peak, random, total
-from .constraints import moved
+from .constraints import motion_at
 from .dynamics import Equations
 from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
-from .reduced import WEAKEST, Model, Reduced, along, same
+from .reduced import WEAKEST, Model, Reduced, coordinate_value, same_axes
 
-CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
+MODEL_CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
@@ -31,7 +31,7 @@ LONGEST = 100_000  # steps of a tour
 
 @dataclass
 class View:
-    """What a controller sees of its loop; see `jointplay.laws.control`."""
+    """What a controller sees of its loop; see `jointplay.laws.controllers`."""
 
     time: Any
     values: list[Any]
@@ -83,7 +83,7 @@ class Command:
 def uses_model(control: Control) -> bool:
     """Whether the loop needs the model: by its law, for gravity, or because sensors are elsewhere."""
     sensors = list(control.sensors.values())
-    elsewhere = bool(sensors) and not same(sensors, list(control.coordinates.values()))
+    elsewhere = bool(sensors) and not same_axes(sensors, list(control.coordinates.values()))
     if control.gravity or (elsewhere and control.computed):
         return True
     return control.computed and needs_model(control.law.law, len(control.coordinates), list(control.actuators))
@@ -182,7 +182,7 @@ class Loop:
     def lines(self, axes: Sequence[Along], q: list[Any], t: Any) -> tuple[list[Any], list[list[Any]]]:
         """Coordinates of the mechanism, and their slopes."""
         pose = self.plant.pose(q, t)
-        values = [along(pose, axis) for axis in axes]
+        values = [coordinate_value(pose, axis) for axis in axes]
         return values, derivative(values, q)
 
     def forces(self, q: list[Any], t: Any, torques: Sequence[Any]) -> list[Any]:
@@ -193,7 +193,7 @@ class Loop:
     def wanted(self, t: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """References, their rates and accelerations."""
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
-        r = [moved(pose, f"control.{n}.reference", c.reference) for n, c in self.axes.items()]
+        r = [motion_at(pose, f"control.{n}.reference", c.reference) for n, c in self.axes.items()]
         dr = [slope(x, t) for x in r]
         return r, dr, [slope(x, t) for x in dr]
 
@@ -215,7 +215,7 @@ class Loop:
             place, left, jump = self.model.close(guess, seen, t)
             speed = self.model.rates(place, seen_rates, t, before)
             reduced = Reduced(self.model, place, speed, t)
-            if not same(list(self.sensors.values()), list(self.axes.values())):
+            if not same_axes(list(self.sensors.values()), list(self.axes.values())):
                 values, rates = reduced.values, reduced.rates
         r, dr, ddr = self.wanted(t)
         view = View(t, values, rates, r, dr, ddr, list(self.control.actuators), reduced)
@@ -243,7 +243,7 @@ class Loop:
             torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
         for i, (name, actuator) in enumerate(self.control.actuators.items()):
-            torques[i] = torques[i] + moved(pose, f"control.{name}.feedforward", actuator.feedforward)
+            torques[i] = torques[i] + motion_at(pose, f"control.{name}.feedforward", actuator.feedforward)
             if actuator.limit is not None:
                 most = numbers(f"control.{name}.limit")
                 torques[i] = minimum(maximum(torques[i], -most), most)
@@ -372,7 +372,7 @@ class Loop:
     def guard(self, said: Command, when: Any = True) -> None:
         """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""
         if self.model is not None:
-            fail(when & (said.left > CLOSED), MODEL_OPEN, residual=said.left)
+            fail(when & (said.left > MODEL_CLOSED), MODEL_OPEN, residual=said.left)
             if not self.late:
                 fail(when & (said.jump > ASTRAY), MODEL_JUMPED, residual=said.jump)
             fail(when & said.weak, MODEL_WEAK, status=SINGULAR_PIVOT)

@@ -15,7 +15,7 @@ ENDS = ("clamped", "held", "periodic")
 _ROW = 5  # knot, then the coefficients of 1, d, d^2, d^3 with d = x - knot
 
 
-class Table:
+class Spline:
     """A piecewise cubic of one variable, from knots and coefficients such as those of scipy's CubicSpline.
 
     Beyond its ends it is "held" (constant), "clamped" (constant, and its end slopes must be zero so that
@@ -46,14 +46,14 @@ class Table:
         self.data = np.append(np.column_stack([x[:-1], *c[::-1]]), closing)
         self.array: Array | None = None
 
-    def bound(self, name: str) -> Table:
+    def bound(self, name: str) -> Spline:
         """The same table as the parameter of this name in a trace."""
-        copy = object.__new__(Table)
+        copy = object.__new__(Spline)
         copy.__dict__.update(self.__dict__, array=Array("parameter", name, "f", self.data.size))
         return copy
 
     def __repr__(self) -> str:
-        return f"Table({self.size}, {self.ends!r}, {self.uniform})"
+        return f"Spline({self.size}, {self.ends!r}, {self.uniform})"
 
     def __call__(self, x: Any) -> Any:
         """Its value at x; NaN gives NaN; differentiable to the third order."""
@@ -87,6 +87,6 @@ class Table:
         return row
 
 
-def table(x: Any, values: Table) -> Any:
+def spline(x: Any, values: Spline) -> Any:
     """The value of a table at x."""
     return values(x)
