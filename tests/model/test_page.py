@@ -35,7 +35,7 @@ KINDS: dict[str, type[Part]] = {
     **{f"contact {c.model_fields['kind'].default}": c for c in listed(clearances.Contact)},
     **{f"drive {c.model_fields['kind'].default}": c for c in listed(forces.Drive)},
     **{f"force {c.model_fields['kind'].default}": c for c in listed(forces.Load)},
-    **{f"motion {c.model_fields['kind'].default}": c for c in listed(motions.Motion)},
+    **{f"motion {c.model_fields['kind'].default}": c for c in listed(motions.AnyMotion)},
     "control": control.Control,
     "coordinate": control.Coordinate,
     "actuator": control.Actuator,

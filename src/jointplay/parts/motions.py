@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from ..engine.typing import Scalar
 from .part import InUse, KeyPath, ModelError, OneOf, Part, Problem, Quantity, Several, refuse
 from .units import ANGLE, RATE, TIME, shorten
 
@@ -26,7 +27,7 @@ Time = Annotated[float, Quantity(TIME)]
 class _Motion(Part):
     """A function of time."""
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
         raise NotImplementedError
 
@@ -38,7 +39,7 @@ class _Motion(Part):
         """What `evaluate` needs, as plain numbers and functions of plain numbers."""
         return {address: value for address, _, value in self.numbers()}
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: Scalar) -> Scalar:
         """Its value at time t (s), a number or an engine value."""
         return self.evaluate(t, self.parameters())
 
@@ -63,7 +64,7 @@ class Constant(_Motion):
         """The number itself if brief."""
         return self.value if brief else super().plain()
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p[""]
 
     def integral(self, a: float, b: float) -> float:
@@ -77,7 +78,7 @@ class ConstantSpeed(_Motion):
     start: MotionNumber = 0.0
     speed: Annotated[float, InUse(1)]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p["start"] + p["speed"] * t
 
     def integral(self, a: float, b: float) -> float:
@@ -93,7 +94,7 @@ class Sine(_Motion):
     phase: Annotated[float, Quantity(ANGLE)] = 0.0
     offset: MotionNumber = 0.0
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         from ..numerics.functions import sin
 
         return p["offset"] + p["amplitude"] * sin(p["frequency"] * t + p["phase"])
@@ -116,8 +117,8 @@ class Polynomial(_Motion):
         for i, c in enumerate(self.coefficients):
             yield f"coefficients.{i}", ("coefficients", i), c
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
-        result: Any = 0.0
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        result: Scalar = 0.0
         for i in reversed(range(len(self.coefficients))):
             result = result * t + p[f"coefficients.{i}"]
         return result
@@ -135,7 +136,7 @@ class Cycloidal(_Motion):
     begin: Time = 0.0
     duration: Annotated[float, Quantity(TIME, above=0)]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         from ..engine.values import where
         from ..numerics.functions import sin
 
@@ -192,7 +193,7 @@ class Table(_Motion):
 
         return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
 
-    def _at(self, t: Any) -> Any:
+    def _at(self, t: Scalar) -> Scalar:
         from ..engine.values import is_value
 
         if is_value(t):
@@ -221,7 +222,7 @@ class Table(_Motion):
     def parameters(self) -> dict[str, Any]:
         return {"table": self._at}
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p["table"](t)
 
 
@@ -237,7 +238,7 @@ class Function(_Motion):
     kind: Literal["function"] = "function"
     function: Annotated[Callable[[Any], Any], BeforeValidator(_callable), WithJsonSchema({"not": {}})]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return self.function(t)
 
 
@@ -263,8 +264,8 @@ class Sum(_Motion):
             for tail, x in term.parameters().items()
         }
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
-        result: Any = 0.0
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        result: Scalar = 0.0
         for i, term in enumerate(self.terms):
             head = f"terms.{i}"
             own = {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
@@ -283,7 +284,7 @@ Sum.model_rebuild()
 class UnreadMotion(dict[str, Any]):
     """A motion as a mapping, some of whose numbers are unit strings; the drive or force that takes it reads them."""
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: Scalar) -> Scalar:
         """Refused: its numbers are not known yet."""
         text = "has unit strings, which are read by the drive or force that takes it; give plain numbers in SI units"
         raise ModelError(Problem((self["kind"],), text))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..elements.pose import Pose, Spot
+from ..engine.program import Names
 from ..engine.text import branch, emit, memory
+from ..engine.typing import Scalar
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
 from ..numerics.choice import maximum
@@ -81,7 +83,7 @@ MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 class Bookkeeping:
     """Writes down what steps arrive at."""
 
-    def __init__(self, motion: Motion, p: Any, impulsive: bool) -> None:
+    def __init__(self, motion: Motion, p: Names, impulsive: bool) -> None:
         self.motion, self.equations, self.p, self.impulsive = motion, motion.equations, p, impulsive
         self.mechanism = self.equations.mechanism
         self.kind = Rigid if impulsive else Compliant
@@ -91,7 +93,7 @@ class Bookkeeping:
         return contacts(pose, self.kind) if self.motion.labels else []
 
     # -- every step
-    def step(self, now: State, end: State, acting: Acting, h: Any, pose: Pose | None = None) -> None:
+    def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         loop = self.motion.loop
         if loop and acting.command:
@@ -115,13 +117,13 @@ class Bookkeeping:
             peak("momentum", maximum(off[0], off[1]))
             peak("momentum.angle", off[2])
 
-    def forces(self, acting: Acting, t: Any) -> None:
+    def forces(self, acting: Acting, t: Scalar) -> None:
         """The largest forces and accelerations; in a step with an impact impulses are no forces, and kept apart."""
         motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
         squares = {
             f"{joint}.force": r.x * r.x + r.y * r.y for joint, r in zip(motion.joints, acting.reactions, strict=True)
         }
-        sizes: dict[str, Any] = {}
+        sizes: dict[str, Scalar] = {}
         for joint, r in zip(motion.joints, acting.reactions, strict=True):
             if not self.impulsive:
                 sizes |= {f"{joint}.force.x": abs(r.x), f"{joint}.force.y": abs(r.y)}
@@ -146,11 +148,11 @@ class Bookkeeping:
             lasting()
 
     @staticmethod
-    def jumps(acting: Acting) -> Any:
+    def jumps(acting: Acting) -> Scalar:
         """Where a contact is struck or closes: the impulses of this step are no forces."""
         return either([touch.struck | touch.closes for touch in acting.touches])
 
-    def smooth_forces(self, acting: Acting) -> dict[str, Any]:
+    def smooth_forces(self, acting: Acting) -> dict[str, Scalar]:
         """What only forces at states have: accelerations, pushes of permanent contact, depths, sums of a joint."""
         motion = self.motion
         found = {f"{name}.largest": abs(a) for name, a in zip(motion.names, acting.accelerations, strict=True)}
@@ -163,9 +165,9 @@ class Bookkeeping:
         return found
 
     # -- contacts
-    def rigid(self, acting: Acting, found: Sequence[Spot], t: Any) -> None:
+    def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
-        gained: Any = 0.0
+        gained: Scalar = 0.0
         for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
             total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
             total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
@@ -175,7 +177,7 @@ class Bookkeeping:
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
         self.corners(found, acting.touches)
 
-    def impact(self, i: int, c: Spot, touch: Touch, t: Any) -> None:
+    def impact(self, i: int, c: Spot, touch: Touch, t: Scalar) -> None:
         """Count an impact and write it down."""
         total(f"{c.label}.impacts", 1.0)
         angle = atan2(c.place.y, c.place.x) if c.place else 0.0
@@ -222,7 +224,7 @@ class Bookkeeping:
         motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
         pose = pose or self.equations.pose(state.q, state.t)
         kinetic, potential = self.equations.energies(state.q, state.v, state.t, pose)
-        columns: dict[str, Any] = {"time": state.t, "kinetic": kinetic, "potential": potential}
+        columns: dict[str, Scalar] = {"time": state.t, "kinetic": kinetic, "potential": potential}
         columns |= zip(motion.works, state.w, strict=True)
         for i, name in enumerate(motion.names):
             columns |= {name: state.q[i], f"{name}.rate": state.v[i]}
@@ -240,14 +242,14 @@ class Bookkeeping:
             columns |= motion.loop.columns(acting.command, state.q, state.t)
         emit("samples", **columns)
 
-    def meaning(self, touch: Touch) -> Any:
+    def meaning(self, touch: Touch) -> Scalar:
         """The mode of a contact as the number of its meaning."""
         if not self.impulsive:
             return where(touch.mode > 0.5, 2.0, 0.0)
         sliding = where(touch.mode == STICKING, 3.0, where(touch.mode > OPEN, 2.0, 0.0))
         return where(touch.closes, 1.0, sliding)
 
-    def begun(self, state: State, acting: Acting, steered: Sequence[Any]) -> None:
+    def begun(self, state: State, acting: Acting, steered: Sequence[Scalar]) -> None:
         """Write what the control loop says at the start, for the first sample of impulsive steps."""
         loop = self.motion.loop
         if loop and acting.command:

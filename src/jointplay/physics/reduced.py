@@ -8,10 +8,10 @@ reduction by the orthogonal complement of the joints' rows, with the measured ra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..elements.pose import Here, Pose, in_text
 from ..engine.derivatives import derivative
+from ..engine.typing import Matrix, Scalar, Vector
 from ..model.control import Along, Control
 from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
@@ -30,7 +30,7 @@ def ideal(mechanism: Mechanism) -> Mechanism:
     return mechanism.replace(control=None).closed()
 
 
-def coordinate_value(pose: Pose, axis: Along) -> Any:
+def coordinate_value(pose: Pose, axis: Along) -> Scalar:
     """The value of a coordinate."""
     joint, side = pose.mechanism.joints.get(axis.of), getattr(axis, "side", None)
     if axis.globally:  # x or y, of one side of a joint too
@@ -64,7 +64,7 @@ class Model:
     def __init__(self, plant: Equations, control: Control) -> None:
         changed = known(plant.mechanism)
 
-        def numbers(address: str) -> Any:
+        def numbers(address: str) -> Scalar:
             return plant.numbers(f"control.model.{address}" if address in changed else address)
 
         mechanism = ideal(plant.mechanism)
@@ -77,22 +77,20 @@ class Model:
         self.soft = control.regularisation if not same_axes(self.sensors, self.axes) else 0.0
         self.softness = plant.numbers("control.regularisation") if self.soft else 0
 
-    def rows(
-        self, equations: Equations, axes: Sequence[Along], q: list[Any], t: Any
-    ) -> tuple[ConstraintRows, list[list[Any]]]:
+    def rows(self, equations: Equations, axes: Sequence[Along], q: Vector, t: Scalar) -> tuple[ConstraintRows, Matrix]:
         """Constraint rows and the rows of coordinates."""
         rows = equations.rows(q, [0] * len(q), t)
         pose = equations.pose(q, t)
         return rows, derivative([coordinate_value(pose, axis) for axis in axes], q)
 
-    def close(self, guess: list[Any], seen: Sequence[Any], t: Any) -> tuple[list[Any], Any, Any]:
+    def close(self, guess: Vector, seen: Sequence[Scalar], t: Scalar) -> tuple[Vector, Scalar, Scalar]:
         """The place of all bodies where the joints hold and the sensors see what they see; what the joints leave open;
         and how far it is from the guess."""
         equations, axes = self.open, self.sensors
         if self.soft:
             axes, seen = self.axes, self.guided(guess, seen, t)
 
-        def residual(*q: Any) -> list[Any]:
+        def residual(*q: Scalar) -> Vector:
             pose = equations.pose(list(q), t)
             return [
                 *equations.residuals(pose),
@@ -100,13 +98,13 @@ class Model:
             ]
 
         found, left = solve(residual, guess, ROUNDS, lambda matrix, values: self.spread(matrix)(values)[0], NEAR)
-        jump: Any = 0.0
+        jump: Scalar = 0.0
         for name, x, begun in zip(self.coordinates, found, guess, strict=True):
             if name.endswith(".angle"):
                 jump = maximum(jump, abs(x - begun))
         return list(found), left, jump
 
-    def guided(self, guess: list[Any], seen: Sequence[Any], t: Any) -> list[Any]:
+    def guided(self, guess: Vector, seen: Sequence[Scalar], t: Scalar) -> Vector:
         """The controlled coordinates by sensors that do not always determine them: one step of Newton's method from
         the guess, in which the sensors give way."""
         pose = self.open.pose(guess, t)
@@ -119,11 +117,11 @@ class Model:
         values = [coordinate_value(pose, axis) for axis in self.axes]
         return [x - dot(row, step) for x, row in zip(values, derivative(values, guess), strict=True)]
 
-    def spread(self, matrix: list[list[Any]], soft: int = 0) -> Spread:
+    def spread(self, matrix: Matrix, soft: int = 0) -> Spread:
         """What carries demands on the rows over to the coordinates; the last `soft` rows give way a little."""
         return Spread(matrix, self.open.masses(), [0.0] * (len(matrix) - soft) + [self.softness] * soft)
 
-    def rates(self, q: list[Any], seen: Sequence[Any], t: Any, before: Sequence[Any] = ()) -> list[Any]:
+    def rates(self, q: Vector, seen: Sequence[Scalar], t: Scalar, before: Sequence[Scalar] = ()) -> Vector:
         """The rates of all bodies when the sensors see these rates; where they do not tell, those of before go on."""
         rows, more = self.rows(self.open, self.sensors, q, t)
         matrix, wanted = [*rows.B, *more], [*rows.speed, *seen]
@@ -136,7 +134,7 @@ class Model:
 class Reduced:
     """The model at a state, in the controlled coordinates."""
 
-    def __init__(self, model: Model, q: list[Any], v: list[Any], t: Any) -> None:
+    def __init__(self, model: Model, q: Vector, v: Vector, t: Scalar) -> None:
         v = [hold(x) for x in v]  # as in the equations of motion, rates do not depend on places
         self.model, self.q, self.v, self.t = model, q, v, t
         self.equations = model.open
@@ -153,11 +151,11 @@ class Reduced:
         # what time adds to the acceleration of driven rows, beside what the rates of the bodies do
         self.driven = [r + dot(bent, v) for r, bent in zip(rows.rhs, rows.Bdot, strict=True)] + [0] * self.n
 
-    def moved(self, rates: Sequence[Any], speed: Sequence[Any] | None = None) -> list[Any]:
+    def moved(self, rates: Sequence[Scalar], speed: Sequence[Scalar] | None = None) -> Vector:
         """The rates of all bodies for rates of the controlled coordinates."""
         return self.spread([*(self.speed if speed is None else speed), *rates])[0]
 
-    def torques(self, accelerations: Sequence[Any], rates: Sequence[Any] | None = None) -> list[Any]:
+    def torques(self, accelerations: Sequence[Scalar], rates: Sequence[Scalar] | None = None) -> Vector:
         """What the actuators must do for these accelerations; with other rates in place of the measured ones the terms
         of velocity are C(q, q') rates, C such that M' - 2 C is skew."""
         v = self.v if rates is None else self.moved(rates)
@@ -165,23 +163,23 @@ class Reduced:
         need = [d + w - dot(bent, v) for d, w, bent in zip(self.driven, wanted, self.turning, strict=True)]
         return self.carried(self.pulled(self.equations.forces(self.q, self.v, self.t), need))
 
-    def gravity(self) -> list[Any]:
+    def gravity(self) -> Vector:
         """What the actuators must do to hold the weight and the springs."""
         still = [0] * len(self.q)
         return self.carried(self.pulled(self.equations.forces(self.q, still, self.t), [0] * len(self.driven)))
 
-    def pulled(self, forces: list[Any], need: list[Any]) -> list[Any]:
+    def pulled(self, forces: Vector, need: Vector) -> Vector:
         """The multipliers of the coordinates' rows for accelerations of all rows."""
         free = [f / m for f, m in zip(forces, self.equations.masses(), strict=True)]
         _, multipliers = self.spread([r - dot(row, free) for r, row in zip(need, self.spread.B, strict=True)])
         return multipliers[-self.n :]
 
-    def energy(self, rates: Sequence[Any]) -> Any:
+    def energy(self, rates: Sequence[Scalar]) -> Scalar:
         """The kinetic energy that the model would have with these rates of the controlled coordinates."""
         whole = self.moved(rates, [0] * len(self.speed))
         return 0.5 * dot([x * x for x in whole], self.equations.masses())
 
-    def carried(self, torques: list[Any]) -> list[Any]:
+    def carried(self, torques: Vector) -> Vector:
         """Torques along the controlled coordinates as torques of the actuators of equal power."""
         model = self.model
         if model.direct:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..model.control import axis_of
@@ -105,7 +106,7 @@ class Coordinates:
 
 def null_space(
     system: Mechanism | System,
-    q: Any = None,
+    q: ArrayLike | None = None,
     independent: Sequence[Any] | None = None,
     method: str = "partition",
     cut: Sequence[str] = (),
@@ -160,7 +161,7 @@ def second_degree(
 
 def reduced(
     system: Mechanism | System,
-    q: Any = None,
+    q: ArrayLike | None = None,
     independent: Sequence[Any] | None = None,
     redundant: Sequence[Any] | None = None,
     cut: Sequence[str] = (),
@@ -270,7 +271,7 @@ class Coupling:
     C_hat: np.ndarray
 
 
-def coupling(system: Mechanism | System, q: Any = None, v: Any = None) -> Coupling:
+def coupling(system: Mechanism | System, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Coupling:
     """The free models of the modules at a position q and rates v, and the rows that couple them; bodies of no module
     are one more, with the empty name."""
     whole = _undriven(system)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
@@ -165,7 +166,7 @@ def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
     return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
 
 
-def follow(system: System, times: Any) -> tuple[DrivenPath, list[DrivenState]]:
+def follow(system: System, times: ArrayLike) -> tuple[DrivenPath, list[DrivenState]]:
     """The states of a fully driven mechanism at increasing times."""
     at = np.atleast_1d(np.asarray(times, float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
@@ -183,13 +184,13 @@ def multipliers(states: list[DrivenState]) -> np.ndarray:
     return np.array(found)
 
 
-def driven(mechanism: Mechanism | System, times: Any) -> System:
+def driven(mechanism: Mechanism | System, times: ArrayLike) -> System:
     """The system of a mechanism whose motions reach the last of the times (s)."""
     last = float(np.max(times, initial=0.0))
     return mechanism.until(last) if isinstance(mechanism, System) else System(mechanism, max(last, 10.0))
 
 
-def kinematics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
+def kinematics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.Dataset:
     """Positions, velocities and accelerations of a fully driven mechanism at increasing times (s).
 
     The attribute `change_points` holds the times at which it went straight through a singular position.
@@ -203,7 +204,7 @@ def kinematics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
     return _dataset(path, states, None)
 
 
-def inverse_dynamics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
+def inverse_dynamics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.Dataset:
     """The motion of a fully driven mechanism at increasing times (s) with the drive forces and reactions it needs.
 
     Rows that are redundant (attribute `redundant`) leave the reactions open: they are those of least multipliers.
