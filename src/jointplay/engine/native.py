@@ -28,7 +28,7 @@ def target() -> Any:
     if features and not features.get("fma", True):
         raise RuntimeError("this processor has no fused multiply-add")
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, jit=True, codemodel="jitdefault"
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=1, jit=True, codemodel="jitdefault"
     )
 
 
