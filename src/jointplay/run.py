@@ -69,7 +69,9 @@ class Run:
 
         self.native = native(program, lanes, fma, share)
         self.buffers = {}
+        self.frame = aligned(self.native.frame * lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
+        words["frame"] = self.frame
         words |= {f"array {n}": array for n, array in self.arrays.items()}
         values = {n: a.ctypes.data for n, a in words.items()}
         for name, (columns, most) in program.streams.items():
@@ -335,6 +337,13 @@ def word_of(kind: str, x: Any) -> np.int64:
     """A number as the 64-bit word of its kind."""
     number = DTYPES[kind](x)
     return number.view(np.int64) if kind == "f" else np.int64(number)
+
+
+def aligned(size: int) -> np.ndarray:
+    """So many zero words that begin with a cache line, so that the vectors of lanes straddle none."""
+    words = np.zeros(size + 8, np.int64)
+    first = -words.ctypes.data % 64 // 8
+    return words[first : first + size]
 
 
 def array_size(array: Any) -> int:

@@ -14,7 +14,7 @@ _ROOMS = {
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
     ".derivatives": "derivative",
     ".program": "Program trace",
-    ".machine": "assembly",
+    ".pieces": "assembly",
     ".native": "Native",
     "..numerics.choice": "integer minimum maximum sign modulo",
     "..numerics.functions": "sin cos sincos tan asin acos atan atan2 hypot exp log tanh pow power",

@@ -27,7 +27,8 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Sum of products, left to right."""
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):
-        total = total + x * y
+        if not (isinstance(x, int | float) and x == 0) and not (isinstance(y, int | float) and y == 0):
+            total = total + x * y
     return total
 
 
@@ -70,10 +71,13 @@ class Factor:
             self.pivot = where(ratio < self.pivot, ratio, self.pivot)  # after a pivot of 0 comes NaN: keep the 0
             self.pairs.append((abs(work[k][k]), grown[k]))
             self.inverse[k] = 1 / work[k][k]
-            for i in range(k + 1, self.size):
+            below = [i for i in range(k + 1, self.size) if not is_zero(work[i][k])]
+            for i in below:
                 self.lower[i][k] = work[i][k] * self.inverse[k]
-            for i in range(k + 1, self.size):
-                for j in range(k + 1, i + 1):
+            for i in below:
+                for j in below:
+                    if j > i:
+                        break
                     taken = self.lower[i][k] * work[j][k]
                     work[i][j] = work[j][i] = work[i][j] - taken
                     if i == j:
@@ -92,7 +96,8 @@ class Factor:
         y = [b[i] for i in self.order]
         for k in range(self.done):
             for i in range(k + 1, self.size):
-                y[i] = y[i] - self.lower[i][k] * y[k]
+                if not is_zero(self.lower[i][k]):
+                    y[i] = y[i] - self.lower[i][k] * y[k]
         return y
 
     def kept(self, b: Sequence[Scalar]) -> Vector:
@@ -108,7 +113,8 @@ class Factor:
         for i in reversed(range(self.done)):
             y[i] = y[i] * self.inverse[i]
             for k in range(i + 1, self.size):
-                y[i] = y[i] - self.lower[k][i] * y[k]
+                if not is_zero(self.lower[k][i]):
+                    y[i] = y[i] - self.lower[k][i] * y[k]
         x: Vector = [0] * self.size
         for place, i in enumerate(self.order):
             x[i] = y[place]

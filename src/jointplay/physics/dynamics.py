@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..elements.pose import Lookup, Pose
-from ..engine.derivatives import derivative
+from ..engine.derivatives import derivative, derivatives
 from ..engine.typing import Matrix, Scalar, Vector
 from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
@@ -22,10 +23,30 @@ class ConstraintRows:
     labels: list[str]
     residual: Vector
     B: Matrix
-    Bdot: Matrix
     speed: Vector
     rhs: Vector
     at_rate: list[bool]  # rows that prescribe a rate only
+    inputs: Vector  # coordinates and time
+    speeds: Vector  # their rates
+
+    @cached_property
+    def Bdot(self) -> Matrix:
+        """The time derivative of B, for those who ask."""
+        found = []
+        for row in map(entries, self.B):
+            rates = dict(zip(row, along(derivatives(list(row.values()), self.inputs), self.speeds), strict=True))
+            found.append([rates.get(j, 0) for j in range(len(self.inputs) - 1)])
+        return found
+
+
+def entries(row: Sequence[Scalar]) -> dict[int, Scalar]:
+    """What a row holds besides structural zeros, by column."""
+    return {j: x for j, x in enumerate(row) if not is_zero(x)}
+
+
+def along(rows: list[dict[int, Scalar]], speeds: Vector) -> Vector:
+    """Total time derivatives, given partial ones."""
+    return [dot(list(row.values()), [speeds[j] for j in row]) for row in rows]
 
 
 class Spread:
@@ -36,9 +57,17 @@ class Spread:
 
     def __init__(self, B: Matrix, masses: Vector, soft: Sequence[Scalar] = ()) -> None:
         self.B, self.inverse = B, [1 / m for m in masses]
-        self.scaled = [[b * w for b, w in zip(row, self.inverse, strict=True)] for row in B]
-        self.size = len(masses)
-        matrix = [[dot(a, b) for b in self.scaled] for a in B]
+        self.size, self.lines = len(masses), [entries(row) for row in B]
+        scaled = [{j: b * self.inverse[j] for j, b in row.items()} for row in self.lines]
+        self.columns: list[dict[int, Scalar]] = [{} for _ in masses]
+        for i, row in enumerate(scaled):
+            for j, b in row.items():
+                self.columns[j][i] = b
+        matrix: Matrix = [[0] * len(B) for _ in B]
+        for i, row in enumerate(self.lines):
+            for k in sorted({k for j in row for k in self.columns[j]}):
+                shared = [j for j in row if j in scaled[k]]
+                matrix[i][k] = dot([row[j] for j in shared], [scaled[k][j] for j in shared])
         for i, share in enumerate(soft):
             matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
         self.factor = Factor(matrix) if B else None
@@ -50,7 +79,7 @@ class Spread:
     def response(self, line: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
         free = [x * w for x, w in zip(line, self.inverse, strict=True)]
-        back, impulses = self([-dot(row, free) for row in self.B])
+        back, impulses = self([-dot(list(row.values()), [free[j] for j in row]) for row in self.lines])
         return [a + b for a, b in zip(free, back, strict=True)], impulses
 
     def __call__(self, rhs: Vector) -> tuple[Vector, Vector]:
@@ -58,7 +87,7 @@ class Spread:
         if self.factor is None:
             return [0] * self.size, []
         multipliers = self.factor.solve(rhs)
-        return [dot([row[j] for row in self.scaled], multipliers) for j in range(self.size)], multipliers
+        return [dot(list(c.values()), [multipliers[i] for i in c]) for c in self.columns], multipliers
 
 
 class Equations:
@@ -97,44 +126,42 @@ class Equations:
     def rows(self, q: Vector, v: Vector, t: Scalar) -> ConstraintRows:
         """The constraints by differentiation of their functions."""
         labelled = self.constraints(self.pose(q, t))
-        inputs, speeds = [*q, t], [*v, 1]
-
-        def along(rows: Matrix) -> Vector:  # total time derivative, given partial ones
-            return [dot(row, speeds) for row in rows]
-
-        slopes = derivative([x.coordinate if isinstance(x, AtRate) else x for _, x in labelled], inputs)
+        inputs, speeds, last = [*q, t], [*v, 1], len(q)
+        slopes = derivatives([x.coordinate if isinstance(x, AtRate) else x for _, x in labelled], inputs)
         for row, (_, x) in zip(slopes, labelled, strict=True):
             if isinstance(x, AtRate):
-                row[-1] = -x.rate
-        B = [row[:-1] for row in slopes]
+                row[last] = -x.rate
         return ConstraintRows(
             labels=[label for label, _ in labelled],
             residual=[0 if isinstance(x, AtRate) else x for _, x in labelled],
-            B=B,
-            Bdot=[along(derivative(row, inputs)) for row in B],
-            speed=[-row[-1] for row in slopes],
-            rhs=[-x for x in along(derivative(along(slopes), inputs))],
+            B=[[row.get(j, 0.0) for j in range(last)] for row in slopes],
+            speed=[-row.get(last, 0.0) for row in slopes],
+            rhs=[-x for x in along(derivatives(along(slopes, speeds), inputs), speeds)],
             at_rate=[isinstance(x, AtRate) for _, x in labelled],
+            inputs=inputs,
+            speeds=speeds,
         )
 
     def reactions(self, rows: ConstraintRows, q: Vector, t: Scalar) -> Matrix:
         """What a unit multiplier of each row does at each joint: force (x, y) on its second body, and the moment
         about its second point; three lines for a joint."""
-        pose, lines = self.pose(q, t), []
+        pose, lines, owned = self.pose(q, t), list[Vector](), dict[str, list[int]]()
+        for k, label in enumerate(rows.labels):
+            owned.setdefault(self.mechanism.owner(label), []).append(k)
+        place = {name: i for i, name in enumerate(self.coordinates)}
         for name, joint in self.mechanism.joints.items():
             on, sign, arm = pose.lever(name)
-            at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
+            at = [place[f"{on}.{c}"] for c in ("x", "y", "angle")]
             # what else it acts on takes its share, if the second body is the ground
             rest = [i for i in (joint.bodies() if sign < 0 else ()) if i not in (on, "ground")]
-            both: Matrix = [[], [], []]
-            for label, row in zip(rows.labels, rows.B, strict=True):
-                own = self.mechanism.owner(label) == name
-                x, y, turn = (row[i] if own else 0 for i in at)
+            both: Matrix = [[0] * len(rows.labels) for _ in at]
+            for k in owned.get(name, ()):
+                x, y, turn = (rows.B[k][i] for i in at)
                 moment = turn - arm.cross(Pair(x, y)) if joint.moment else 0
-                for body in rest if own else ():
-                    moment = moment + row[self.coordinates.index(f"{body}.angle")]
+                for body in rest:
+                    moment = moment + rows.B[k][place[f"{body}.angle"]]
                 for line, part in zip(both, (x, y, moment), strict=True):
-                    line.append(sign * part)
+                    line[k] = sign * part
             lines += both
         return lines
 
