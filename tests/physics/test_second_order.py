@@ -1,4 +1,4 @@
-"""Rigid steps of second order: smooth motion, lasting contact, impacts, control, dampers; what is kept between steps."""
+"""Rigid steps of second order: smooth motion, lasting contact, impacts, control, dampers; what steps keep."""
 
 import math
 
@@ -88,7 +88,9 @@ start: {ball.x: 0, ball.y: 0, ball: 0, ball.rate: 0, ball.x.rate: 0, ball.y.rate
     first = math.sqrt(2 / 9.81)
     times = [first + 2 * first * sum(0.7**i for i in range(1, n + 1)) for n in range(len(run["impact_time"]))]
     assert len(times) >= 3 and run["impact_time"].values == pytest.approx(times, abs=1e-11)
-    assert run["impact_lost"].values == pytest.approx([9.81 * 0.49**n * (1 - 0.49) for n in range(len(times))], rel=1e-9)
+    assert run["impact_lost"].values == pytest.approx(
+        [9.81 * 0.49**n * (1 - 0.49) for n in range(len(times))], rel=1e-9
+    )
 
 
 def test_play_that_is_crossed_within_a_step_is_several_impacts():

@@ -15,7 +15,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .lanes import default_stepper
-from .outcome import Ending, Entry, Outcome, SimulationFailed
+from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .simulation import Simulation
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def simulate(
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
         finer_run = run(again, progress, strict)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [*json.loads(result.attrs["audit"]), *(entry._asdict() for entry in moved(result, finer_run))]
+        entries = [*json.loads(result.attrs["audit"]), *(entry._asdict() for entry in step_errors(result, finer_run))]
         result.attrs["audit"] = json.dumps(entries)
     return result
 
@@ -118,11 +118,11 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
     return found
 
 
-def moved(result: Dataset, finer: Dataset) -> list[Entry]:
+def step_errors(result: Dataset, finer: Dataset) -> list[Finding]:
     """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
     both = min(result.sizes["time"], finer.sizes["time"])
     off = {name: np.abs(result[name].values[:both] - finer[name].values[:both]).max() for name in ("angle", "x", "y")}
     return [
-        Entry("error of angles by a finer run", float(off["angle"]), "rad"),
-        Entry("error of places by a finer run", float(max(off["x"], off["y"])), "m"),
+        Finding("error of angles by a finer run", float(off["angle"]), "rad"),
+        Finding("error of places by a finer run", float(max(off["x"], off["y"])), "m"),
     ]

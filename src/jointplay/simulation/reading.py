@@ -14,7 +14,7 @@ from .. import results
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .outcome import Entry
+from .outcome import Finding
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -223,12 +223,12 @@ class Reading:
         return found
 
     # -- trust
-    def audit(self) -> list[Entry]:
+    def audit(self) -> list[Finding]:
         """What makes the run trustworthy."""
         found = [
-            Entry("position drift", max(self.largest("drift"), self.drift()), "m or rad"),
-            Entry("energy imbalance", self.largest("imbalance"), "J"),
-            Entry("peak kinetic energy", self.largest("kinetic", float(self.one.here.kinetic)), "J"),
+            Finding("position drift", max(self.largest("drift"), self.drift()), "m or rad"),
+            Finding("energy imbalance", self.largest("imbalance"), "J"),
+            Finding("peak kinetic energy", self.largest("kinetic", float(self.one.here.kinetic)), "J"),
         ]
         if self.stepper.impulsive:
             q, v = np.split(self.simulation.state[self.lane], 2)
@@ -236,20 +236,20 @@ class Reading:
             off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
             created = self.largest("created")
             found += [
-                Entry("velocity drift at the end", off, "m/s or rad/s"),
-                Entry("penetration", self.largest("penetration"), "m or rad"),
-                Entry("contact violation", self.largest("violation"), "1"),
-                Entry("unconverged steps", self.largest("steps.unconverged"), "1"),
-                Entry("steps closed again", self.largest("steps.refined"), "1"),
-                Entry("energy lost in impacts", self.number("impact.loss"), "J"),
-                Entry("energy lost by friction", self.number("friction.loss"), "J"),
+                Finding("velocity drift at the end", off, "m/s or rad/s"),
+                Finding("penetration", self.largest("penetration"), "m or rad"),
+                Finding("contact violation", self.largest("violation"), "1"),
+                Finding("unconverged steps", self.largest("steps.unconverged"), "1"),
+                Finding("steps closed again", self.largest("steps.refined"), "1"),
+                Finding("energy lost in impacts", self.number("impact.loss"), "J"),
+                Finding("energy lost by friction", self.number("friction.loss"), "J"),
             ]
             if created > 1e-12 * max(self.largest("kinetic"), 1e-300):
-                found.append(Entry("energy created in impacts", created, "J"))
+                found.append(Finding("energy created in impacts", created, "J"))
         if self.mechanism.isolated():
-            found.append(Entry("momentum drift", self.largest("momentum"), "kg*m/s"))
-            found.append(Entry("angular momentum drift", self.largest("momentum.angle"), "N*m*s"))
-        found.append(Entry("conditioning at the start", self.one.freedom.conditioning, "1"))
+            found.append(Finding("momentum drift", self.largest("momentum"), "kg*m/s"))
+            found.append(Finding("angular momentum drift", self.largest("momentum.angle"), "N*m*s"))
+        found.append(Finding("conditioning at the start", self.one.freedom.conditioning, "1"))
         return [e if math.isfinite(e.value or 0.0) else e._replace(value=None) for e in found]
 
     def drift(self) -> float:

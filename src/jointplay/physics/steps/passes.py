@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...engine.derivatives import derivative, tangents
 from ...engine.text import SINGULAR_PIVOT, branch, loop, stop
+from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import TraceError, Value, sqrt, where
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
-from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, Problem, either, solve
+from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
-from ..control import Command
 from ..dynamics import Spread
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
 from ..forces import resistances
+from ..loop import Command
 from ..motion import PIVOT, Motion
 from ..step import Reaction, Recent, State, Touch
 from .moreau_jean import (
@@ -39,11 +39,11 @@ from .moreau_jean import (
     ROUNDS,
     SHUT,
     VIOLATED,
+    ContactRows,
     Ends,
+    Landing,
     MoreauJean,
-    Place,
-    Rows,
-    Scheme,
+    RigidStep,
     closing,
     combined,
     most,
@@ -59,24 +59,26 @@ NOTHING = 1e-30
 class Deeds:
     """What a step did, or what acts where it ends: accelerations, rows, joints, contacts, actuators."""
 
-    accelerations: list[Any]
-    multipliers: list[Any]
+    accelerations: Vector
+    multipliers: Vector
     reactions: list[Reaction]
     touches: list[Touch]
-    torques: list[Any]
+    torques: Vector
 
 
 class Pass:
     """The text of a pass of a step of length h."""
 
-    def __init__(self, stepper: MoreauJean, motion: Motion, now: State, h: Any) -> None:
+    def __init__(self, stepper: MoreauJean, motion: Motion, now: State, h: Scalar) -> None:
         self.motion, self.equations, self.names, self.now, self.h = motion, motion.equations, motion.names, now, h
         self.project = stepper.projection == "combined"
         self.command: Command | None = None  # what a sampled law says, through the whole step
-        self.published = Scheme(stepper, motion, now, h)  # what both orders have in common is there
+        self.published = RigidStep(stepper, motion, now, h)  # what both orders have in common is there
         self.refine = self.published.refine
 
-    def begin(self, state: State, t: Any, k: Any, hit: list[Any], impact: Any, learning: Any, rebounds: Any) -> None:
+    def begin(
+        self, state: State, t: Scalar, k: Scalar, hit: Vector, impact: Scalar, learning: Scalar, rebounds: Scalar
+    ) -> None:
         """A pass of length k to the time t.  hit: 1 for contacts that strike at its end, or in it if it is an impact;
         learning: its end is thrown away; rebounds: impacts are not plastic."""
         assert state.recent is not None
@@ -101,8 +103,8 @@ class Pass:
         self.pushes, self.applied = equations.forces(at, rates, now), equations.applied(at, rates, now)
         both = (dict(zip(self.names, x, strict=True)) for x in (at, rates))
         resisting = [(row, slopes, -1) for row, slopes in resistances(equations.pose(at, now), *both)]
-        self.levers: list[list[Any]] = []
-        self.torques: list[Any] = []
+        self.levers: Matrix = []
+        self.torques: Vector = []
         if control := motion.loop:
             _, self.levers = control.lines(list(control.control.actuators.values()), at, now)
             if self.command is not None:
@@ -117,7 +119,7 @@ class Pass:
                 ]
         self.resist(resisting)
 
-    def resist(self, resisting: Sequence[tuple[list[Any], list[Any], int]]) -> None:
+    def resist(self, resisting: Sequence[tuple[Vector, Vector, int]]) -> None:
         """What resists rates J v by a force of the slope D = |slopes| / |J| in the metric of M^-1 acts on the mean of
         both ends: on one coordinate as more mass, k/2 D J^2; else as a row that gives way, by 2 / (k D).
 
@@ -145,19 +147,19 @@ class Pass:
         self.onwards = [w + k * b for w, b in zip(self.v, a, strict=True)]
         self.rows = self.equations.rows(self.ahead, self.onwards, self.t)
         self.motion.rows = self.rows.labels
-        self.near = Rows(self.equations, self.ahead, self.t)
+        self.near = ContactRows(self.equations, self.ahead, self.t)
 
     def turn(self) -> None:
         """What makes impulses act along the rows of the middle: half a turn of the rows, with the forces kept."""
         share, recent, near = -self.half * self.k, self.recent, self.near
-        turned: list[Any] = [0] * len(self.q)
+        turned: Vector = [0] * len(self.q)
         for bent, force in zip(self.rows.Bdot, recent.multipliers, strict=True):
             turned = [x + b * (share * force) for x, b in zip(turned, bent, strict=True)]
         self.turned, self.rubbing = turned, [0.0] * len(near.gaps)
         if not near.gaps:
             return
 
-        def bend() -> tuple[list[Any], list[Any]]:
+        def bend() -> tuple[Vector, Vector]:
             total, rubbing, n = [x + 0.0 for x in turned], [], len(self.q)
             lines = near.lines
             flat = along([x for line in lines for x in line], self.ahead, self.onwards)
@@ -199,7 +201,7 @@ class Pass:
             change = [self.half * x for x in kick]
         self.shift = [x + d for x, d in zip(begun, change, strict=True)]
 
-    def steered_by(self, torques: Sequence[Any]) -> list[Any]:
+    def steered_by(self, torques: Sequence[Scalar]) -> Vector:
         """The generalised forces of the actuators, along their directions at the middle."""
         return [dot([row[j] for row in self.levers], torques) for j in range(len(self.q))]
 
@@ -220,11 +222,11 @@ class Pass:
         found: Ends = branch(some, lambda: self.collide(gaps, active, hit), lambda: free)
         return found
 
-    def collide(self, gaps: list[Any], active: list[Any], hit: list[Any]) -> Ends:
+    def collide(self, gaps: Vector, active: Vector, hit: Vector) -> Ends:
         """Impulses of active contacts, which stay shut or, in an impact, rebound; what is hit next is closed."""
         near, every, lines, counts = self.near, range(len(gaps)), self.near.lines, ~self.learning
         changes, called = zip(*map(self.spread.response, lines), strict=True)
-        W: list[list[Any]] = [[0] * len(lines) for _ in lines]
+        W: Matrix = [[0] * len(lines) for _ in lines]
         for i, line in enumerate(lines):
             for j in range(i + 1):
                 W[i][j] = W[j][i] = dot(line, changes[j])
@@ -242,7 +244,7 @@ class Pass:
             blocked = active[i] & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
             fail(blocked & counts, BLOCKED, i, -gaps[i])
         smooth = [c.tangential is None for c in near.contacts]
-        answer: Answer = solve(Problem(W, b, friction, static, active, self.state.modes, smooth))
+        answer: Answer = solve_contacts(ContactProblem(W, b, friction, static, active, self.state.modes, smooth))
         p = answer.impulses
         change = combined(self.shift, [self.half * x for x in p], changes)
         if self.project:
@@ -265,7 +267,7 @@ class Pass:
         rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
         return Ends(rates, change, rows, touches, answer.violation)
 
-    def mode(self, i: int, active: Any, found: Any, normal: Any, opening: Any, slip: Any) -> Any:
+    def mode(self, i: int, active: Scalar, found: Scalar, normal: Scalar, opening: Scalar, slip: Scalar) -> Scalar:
         """How a contact goes on: what pushes stays; after an impact also what does not leave."""
         before = self.state.modes[i]
         slides = where(slip > 0, FORWARD, BACKWARD)
@@ -274,7 +276,7 @@ class Pass:
         after = where(active & (opening <= STILL), where(normal > 0, found, resting), OPEN)
         return where(self.impact, after, where(active, pushing, OPEN))
 
-    def closed(self, ends: Ends) -> tuple[list[Any], Place]:
+    def closed(self, ends: Ends) -> tuple[Vector, Landing]:
         """The gaps where a pass ends, and the place with what joints and contacts leave open there."""
         q = [x + d for x, d in zip(self.ahead, ends.change, strict=True)]
         ahead, self.turning = self.equations.pose(self.ahead, self.t), {}
@@ -286,16 +288,18 @@ class Pass:
         drift, depth = most([abs(x) for x in self.equations.residuals(pose)]), most([-gap for gap in gaps])
         shut = zip(ends.touches, self.hit, gaps, strict=True)
         chosen = [where((touch.mode > OPEN) | (x > 0.5) | (gap < 0), 1.0, 0.0) for touch, x, gap in shut]
-        return gaps, Place(q, chosen, drift, depth)
+        return gaps, Landing(q, chosen, drift, depth)
 
-    def refined(self, first: Place, gaps: list[Any], accepted: Any) -> tuple[Place, dict[str, Pair], list[Any], Any]:
+    def refined(
+        self, first: Landing, gaps: Vector, accepted: Scalar
+    ) -> tuple[Landing, dict[str, Pair], Vector, Scalar]:
         """The place closed once more where it matters."""
         turns = self.turning
         if not self.project:
             return first, turns, gaps, 0.0
 
-        def again() -> tuple[Place, dict[str, Pair], list[Any]]:
-            def once(place: Place) -> tuple[Place, Any]:
+        def again() -> tuple[Landing, dict[str, Pair], Vector]:
+            def once(place: Landing) -> tuple[Landing, Scalar]:
                 found = self.refine(self.t, place.q, place.chosen)
                 return found, maximum(found.drift, found.depth) > SHUT
 
@@ -309,14 +313,14 @@ class Pass:
         place, turns, gaps = branch(bad, again, lambda: (first, turns, [x + 0.0 for x in gaps]))
         return place, turns, gaps, where(bad, 1.0, 0.0)
 
-    def refuse(self, ends: Ends, accepted: Any) -> None:
+    def refuse(self, ends: Ends, accepted: Scalar) -> None:
         """End the run where a pass that counts has no solution."""
         if self.near.gaps:
             fail(accepted & (ends.violation > VIOLATED), UNSOLVED, residual=ends.violation)
         if self.motion.loop and self.command is None:
             self.motion.loop.guard(self.said, accepted)
 
-    def moved(self, ends: Ends, place: Place, gaps: list[Any]) -> State:
+    def moved(self, ends: Ends, place: Landing, gaps: Vector) -> State:
         """The state after the pass, with what acted in it."""
         state, k, control = self.state, self.k, self.motion.loop
         per = where(self.impact, 0.0, 1 / where(self.impact, 1.0, k))
@@ -342,7 +346,7 @@ class Pass:
         modes = [touch.mode for touch in ends.touches]
         return replace(state, t=self.t, q=place.q, v=ends.rates, z=z, w=works, modes=modes, known=known, recent=recent)
 
-    def energies_of(self, ends: Ends, grown: list[Any], per: Any) -> tuple[list[Any], list[Any]]:
+    def energies_of(self, ends: Ends, grown: Vector, per: Scalar) -> tuple[Vector, Vector]:
         """Work of applied forces, dampers, actuators and drives, what impacts and friction took, and the torques that
         acted: what the law said and what it answered to the change of rates."""
         k, (work, bumped, rubbed) = self.k, self.state.w
@@ -378,9 +382,9 @@ class Pass:
         return Deeds(acted.a, acted.multipliers, reactions, shown, acted.torques)
 
 
-def along(outputs: Sequence[Any], inputs: Sequence[Any], rates: Sequence[Any]) -> list[Any]:
+def along(outputs: Sequence[Scalar], inputs: Sequence[Scalar], rates: Sequence[Scalar]) -> Vector:
     """The derivatives of the outputs as the inputs, taken as independent, change at these rates."""
-    known: dict[int, dict[int, Any]] = {}
+    known: dict[int, dict[int, Scalar]] = {}
     for x, rate in zip(inputs, rates, strict=True):
         if isinstance(x, Value):
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
@@ -388,7 +392,7 @@ def along(outputs: Sequence[Any], inputs: Sequence[Any], rates: Sequence[Any]) -
     return [row.get(0, 0.0) for row in tangents(outputs, known, 1)]
 
 
-def slopes_of(torques: Sequence[Any], rates: Sequence[Any]) -> list[list[Any]]:
+def slopes_of(torques: Sequence[Scalar], rates: Sequence[Scalar]) -> Matrix:
     """How a law answers to rates; a law that cannot be differentiated is taken as one that does not."""
     try:
         return derivative(torques, rates)

@@ -10,16 +10,17 @@ step without impact goes through it once.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 from ...engine.text import branch, loop, memory
 from ...engine.trees import mapped
+from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import Pair
 from ..contact_solver import FINE, OPEN, either
 from ..contacts import contacts
-from ..control import Command
+from ..loop import Command
 from ..step import Acting, Reaction, State, Step, Touch
 from .moreau_jean import Ends
 from .passes import NOTHING, Deeds, Pass
@@ -32,6 +33,8 @@ DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
 
+Tree = TypeVar("Tree")
+
 
 @dataclass
 class Going:
@@ -39,16 +42,16 @@ class Going:
 
     state: State
     turns: dict[str, Pair]  # cosine and sine of the bodies' angles there
-    aim: Any  # what the next pass is for
-    k: Any  # its length (s)
-    rest: Any  # what is left of the step (s)
-    strikes: Any  # how many impacts it had
-    hit: list[Any]  # 1 for contacts that strike next
+    aim: Scalar  # what the next pass is for
+    k: Scalar  # its length (s)
+    rest: Scalar  # what is left of the step (s)
+    strikes: Scalar  # how many impacts it had
+    hit: Vector  # 1 for contacts that strike next
     did: Deeds  # impulses of the step, of its impacts if it had some
     shown: Deeds  # forces where it ends
-    watched: dict[str, Any]  # signals of a continuous law
-    residuals: dict[str, Any]
-    refined: Any  # 1 where positions were closed once more
+    watched: dict[str, Scalar]  # signals of a continuous law
+    residuals: dict[str, Scalar]
+    refined: Scalar  # 1 where positions were closed once more
 
 
 class SecondOrder(Pass):
@@ -81,7 +84,7 @@ class SecondOrder(Pass):
             shown=shown,
         )
 
-    def beginning(self, known: Any) -> Going:
+    def beginning(self, known: Scalar) -> Going:
         """Before the first pass: the whole step is tried, or what acts is learnt first."""
         motion, none = self.motion, [0.0] * len(self.motion.labels)
         touches = [Touch(0.0, 0.0, 0.0, 0.0, 0.0, OPEN, False, False, 0.0, 0.0, 0.0) for _ in none]
@@ -102,7 +105,7 @@ class SecondOrder(Pass):
             command = Command(deeds.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
         return Acting(deeds.accelerations, deeds.multipliers, deeds.reactions, deeds.touches, command=command)
 
-    def once(self, going: Going) -> tuple[Going, Any]:
+    def once(self, going: Going) -> tuple[Going, Scalar]:
         """One pass, and whether another is needed."""
         aim = going.aim
         self.going, self.tries = going, aim == TRY
@@ -131,11 +134,11 @@ class SecondOrder(Pass):
         done = accepted & self.tries
         return branch(done, lambda: (self.finished(ahead, ends), False), lambda: self.onward(ahead, ends, deep, gaps))
 
-    def sinks(self, i: int, gap: Any) -> Any:
+    def sinks(self, i: int, gap: Scalar) -> Scalar:
         """Where an open contact ends in penetration."""
         return (self.state.modes[i] == OPEN) & (gap < minimum(self.recent.gap[i], 0.0) - DEEP)
 
-    def meeting(self, i: int, gap: Any) -> Any:
+    def meeting(self, i: int, gap: Scalar) -> Scalar:
         """When a contact that ends with this gap met: the root of the parabola through its gap and rate at the
         beginning."""
         begin, rate, k = maximum(self.recent.gap[i], 0.0), self.recent.opening[i], self.k
@@ -150,7 +153,7 @@ class SecondOrder(Pass):
         old, new, did = self.recent, ahead.state.recent, self.going.did
         assert old is not None and new is not None
         share = where(old.length > 0, self.k / (self.k + old.length), 0.0)
-        struck: Any = False
+        struck: Scalar = False
         for i, touch in enumerate(ends.touches):
             share = where(self.state.modes[i] == touch.mode, share, 0.0)
             struck = struck | did.touches[i].closes
@@ -168,7 +171,7 @@ class SecondOrder(Pass):
             lasting = mapped(lambda x, y: where(struck, x, y), kept_did, lasting)
         return replace(ahead, did=lasting, shown=shown)
 
-    def onward(self, ahead: Going, ends: Ends, deep: list[Any], gaps: list[Any]) -> tuple[Going, Any]:
+    def onward(self, ahead: Going, ends: Ends, deep: Vector, gaps: Vector) -> tuple[Going, Scalar]:
         """What follows a pass that does not end the step."""
         going, h = self.going, self.h
         impact, goes, learns = self.impact, going.aim == GO, self.learning
@@ -232,6 +235,7 @@ class SecondOrder(Pass):
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
-def choose(mask: Any, a: Any, b: Any) -> Any:
+def choose(mask: Scalar, a: Tree, b: Tree) -> Tree:
     """One of two trees of the same form."""
-    return mapped(lambda x, y: where(mask, x, y), a, b)
+    chosen: Tree = mapped(lambda x, y: where(mask, x, y), a, b)
+    return chosen
