@@ -111,7 +111,7 @@ class Impulses(March):
 
         def sample() -> None:
             change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, step.shown or replace(acting, accelerations=change), step.pose)
+            record.sample(end, step.shown() if step.shown else replace(acting, accelerations=change), step.pose)
 
         done = after >= p["stepper.until"]
         branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
