@@ -1,7 +1,8 @@
 """Rigid contact beside SICONOS and a step written by hand: `python benchmarks/run.py --only rigid_contact`.
 
 The mechanism is the crank-rocker with 3 mm of play at J2, or at J2 and J3, friction 0.1, and 6 N m on the crank; the
-program is that of jointplay.simulate with MoreauJean(1e-5, order=1), the scheme of the peer, its samples, peaks, impacts and audit included.  The last
+program is that of jointplay.simulate with MoreauJean(1e-5, order=1), which is the scheme of SICONOS, with its samples,
+peaks, impacts and audit.  The last
 one has feedback linearisation in place of the constant torque, for 1,000,000 steps.  What is compared runs by turns,
 and of each the least CPU time counts.
 

@@ -168,12 +168,11 @@ class Pass:
         pull = [f + x for f, x in zip(self.pushes, self.steered_by(self.torques), strict=True)]
         for j, mass, _, _ in self.own:
             pull[j] = pull[j] + mass * a[j]
-        both = zip(v, pull, self.turned, self.masses, strict=True)
-        free = [w + (k * f + x) / m for w, f, x, m in both]
         lines = [line for line, _, _ in self.soft]
-        self.spread = Spread(
-            [*rows.B, *lines], self.masses, [*[0] * len(rows.B), *(share for _, share, _ in self.soft)]
-        )
+        shares = [*[0] * len(rows.B), *(share for _, share, _ in self.soft)]
+        self.spread = Spread([*rows.B, *lines], self.masses, shares)
+        both = zip(v, pull, self.turned, self.spread.inverse, strict=True)
+        free = [w + (k * f + x) * share for w, f, x, share in both]
         wanted = [w - dot(row, free) for w, row in zip(rows.speed, rows.B, strict=True)]
         gained = [k * b - (f - w) for b, f, w in zip(a, free, v, strict=True)]
         giving = [dot(line, gained) for line in lines]
@@ -181,7 +180,7 @@ class Pass:
         if rows.B:
             stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         self.smooth = [x + d for x, d in zip(free, kick, strict=True)]
-        begun = [x + self.half * (w + f) - y for x, w, f, y in zip(self.q, v, free, self.ahead, strict=True)]
+        begun = [-(self.half * x) for x in gained]  # q + k/2 (v + free), seen from the predicted end
         if self.project:  # a row on rates has no residual: its positions follow its rates
             each = zip(rows.residual, rows.at_rate, wanted, rows.B, strict=True)
             off = [self.half * w if rate else -(x + dot(row, begun)) for x, rate, w, row in each]
