@@ -6,6 +6,7 @@ What is done with them is in fixed_set.py.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jointplay as jp
@@ -130,7 +131,8 @@ def stepped(t: float) -> float:
 def cases() -> dict[str, Case]:
     """Every case by its name."""
     found: dict[str, Case] = {}
-    for part in (_mechanisms, _steppers, _drives, _rigid, _compliant, _following, _control, _electronics, _endings):
+    parts = _mechanisms, _steppers, _drives, _rigid, _compliant, _following, _control, _electronics, _endings
+    for part in (*parts, _second_order):
         for name, (mechanism, until, options) in part().items():
             assert name not in found, name
             found[name] = Case(mechanism, until, options)
@@ -391,3 +393,19 @@ def _endings() -> Rows:
         "ends, cannot be assembled": (stuck, 1.0, {}),
         "ends, cannot be assembled, MoreauJean": (stuck, 1.0, {"stepper": order_1(5e-4)}),
     }
+
+
+def _second_order() -> Rows:
+    """Some of the rigid cases with steps of second order."""
+    before = {**_steppers(), **_drives(), **_rigid(), **_control(), **_electronics()}
+    names = [
+        "sprung, MoreauJean", "loose, MoreauJean", "loose, MoreauJean no projection", "rate of a joint, MoreauJean",
+        "rigid, two clearances", "rigid, static friction", "stops", "gear with backlash", "corners of a guide, stop",
+        "slot with play, driven", "control, pid, MoreauJean", "control, feedback linearisation, loose",
+        "sensor, period and delay, MoreauJean", "sampled Python, MoreauJean",
+    ]  # fmt: skip
+    found: Rows = {}
+    for name in names:
+        mechanism, until, options = before[name]
+        found[f"second order, {name}"] = mechanism, until, options | {"stepper": replace(options["stepper"], order=2)}
+    return found
