@@ -26,6 +26,7 @@ WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
+WATCHED = ("step.calm", "step.before", "step.neglected")  # of chosen steps, after the scales of bodies
 OF_CONTACTS = ("normal", "tangential", "gap", "opening")
 ROUND_OFF, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
@@ -65,6 +66,7 @@ class Motion:
         self.rows: list[str] = []
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
+        self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
 
@@ -95,7 +97,8 @@ class Motion:
         torques = [f"control.{name}" for name in actuators]
         each = ([f"{name}.recent" for name in part] for part in (*parts, self.laws, torques))
         a, lam, normal, tangential, gap, opening, slopes, acting = each
-        return Recent(a, lam, normal, tangential, gap, opening, slopes, acting, "step.recent")
+        watched = [] if self.fixed else [*(f"{body}.scale" for body in self.equations.mechanism.bodies), *WATCHED]
+        return Recent(a, lam, normal, tangential, gap, opening, slopes, acting, "step.recent", watched)
 
     @property
     def names_of_slope(self) -> Slope:

@@ -50,6 +50,7 @@ from .moreau_jean import (
 )
 
 CLOSED = 1e-11  # m or rad: a gap that counts as shut where something strikes
+NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly opens
 STILL = 1e-9  # m/s or rad/s: what leaves a shut contact more slowly stays; what approaches more slowly is no impact
 STIFFEST = 1e-8  # share by which the row of a resistance gives way at least, so that it never is a joint
 NOTHING = 1e-30
@@ -259,22 +260,34 @@ class Pass:
             opening, slip = (free_rates[j] + dot(W[j], p) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
-            struck = self.impact & (n > 0) & (un < -STILL)
+            still, shut = self.still(W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
+            struck = self.impact & (n > 0) & (un < -still)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
             lost = where(self.impact, -0.5 * n * (un + opening), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
-            mode = self.mode(i, active[i], answer.modes[i], n, opening, slip)
+            leaves = (opening > still) | ~shut
+            mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
             touches.append(Touch(0.0, opening, slip, n, t, mode, struck, struck, un, *lost))
         rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
         return Ends(rates, change, rows, touches, answer.violation)
 
-    def mode(self, i: int, active: Scalar, found: Scalar, normal: Scalar, opening: Scalar, slip: Scalar) -> Scalar:
-        """How a contact goes on: what pushes stays; after an impact also what does not leave."""
+    def still(self, response: Scalar) -> Scalar:
+        """The rate of a gap (m/s or rad/s) that counts as none, for its rate by a unit impulse."""
+        return STILL
+
+    def mode(
+        self, i: int, active: Scalar, found: Scalar, normal: Scalar, opens: Scalar, leaves: Scalar, slip: Scalar
+    ) -> Scalar:
+        """How a contact goes on: what pushes stays; after an impact also what does not open."""
         before = self.state.modes[i]
         slides = where(slip > 0, FORWARD, BACKWARD)
         resting = where(abs(slip) <= STILL, STICKING, slides)
-        pushing = where(normal > 0, found, where(self.learning, before, OPEN))
-        after = where(active & (opening <= STILL), where(normal > 0, found, resting), OPEN)
+        pushing = where(normal > 0, found, where(self.waiting(leaves), before, OPEN))
+        after = where(active & ~opens, where(normal > 0, found, resting), OPEN)
         return where(self.impact, after, where(active, pushing, OPEN))
+
+    def waiting(self, leaves: Scalar) -> Scalar:
+        """Whether a contact that does not push is kept, to be seen again in the next pass."""
+        return self.learning
 
     def closed(self, ends: Ends) -> tuple[Vector, Landing]:
         """The gaps where a pass ends, and the place with what joints and contacts leave open there."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ...engine.text import branch, loop, memory
+from ...engine.text import branch, loop
 from ...engine.trees import mapped
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
@@ -52,6 +52,7 @@ class Going:
     watched: dict[str, Scalar]  # signals of a continuous law
     residuals: dict[str, Scalar]
     refined: Scalar  # 1 where positions were closed once more
+    error: Scalar = 0.0  # of chosen steps, relative to the tolerance
 
 
 class SecondOrder(Pass):
@@ -63,10 +64,10 @@ class SecondOrder(Pass):
         if control and motion.digital:
             self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
             control.guard(self.command)
-        known = memory("steps.known", False)
-        going, _ = loop(self.beginning(known.value), self.once, PASSES)
-        known.value = going.aim == TRY  # a step that ends in an impact leaves nothing to go by
-        pose = self.equations.pose(going.state.q, motion.after, going.turns)
+        assert now.recent is not None
+        known = now.recent.length > 0  # a step that ends in an impact leaves nothing to go by
+        going, _ = loop(self.beginning(known), self.once, PASSES)
+        pose = self.equations.pose(going.state.q, going.state.t, going.turns)
         did, shown = (self.acted(deeds, going) for deeds in (going.did, going.shown))
         counts = {"steps.refined": going.refined} if self.project else {}
         if motion.labels:
@@ -74,8 +75,8 @@ class SecondOrder(Pass):
         steered = control.forces(now.q, now.t, self.command.torques) if control and self.command else []
         return Step(
             going.state,
-            None,
-            replace(did, over=self.h),
+            None if motion.fixed else going.error,
+            replace(did, over=self.h if motion.fixed else going.state.t - now.t),
             going.residuals,
             counts,
             pose,
@@ -95,7 +96,7 @@ class SecondOrder(Pass):
         watched = dict.fromkeys(motion.loop.watched if motion.loop and not motion.digital else (), 0.0)
         turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
         aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
-        return Going(self.now, turns, aim, k, self.h, 0.0, none, idle, idle, watched, sizes, 0.0)
+        return Going(self.now, turns, aim, k, self.h, 0.0, none, idle, idle, watched, sizes, 0.0, 0.0)
 
     def acted(self, deeds: Deeds, going: Going) -> Acting:
         """What a step did or shows, for the record."""
@@ -131,8 +132,17 @@ class SecondOrder(Pass):
         )
         if self.motion.loop and not self.motion.digital:
             ahead = replace(ahead, watched=self.said.watched)
+        ahead = self.judged(ahead, split)
         done = accepted & self.tries
         return branch(done, lambda: (self.finished(ahead, ends), False), lambda: self.onward(ahead, ends, deep, gaps))
+
+    def judged(self, ahead: Going, split: Scalar) -> Going:
+        """The pass with its error, where steps are chosen."""
+        return ahead
+
+    def over(self, ahead: Going, rest: Scalar) -> Scalar:
+        """Where a pass that is not the last in itself ends the step."""
+        return self.impact & (rest <= SHORTEST * self.h)
 
     def sinks(self, i: int, gap: Scalar) -> Scalar:
         """Where an open contact ends in penetration."""
@@ -182,7 +192,7 @@ class SecondOrder(Pass):
         learnt = replace(old, modes=new.modes, recent=recent)
         kept = choose(moves, new, choose(learns, learnt, old))
         rest = where(goes, going.rest - going.k, going.rest)
-        over = impact & (rest <= SHORTEST * h)
+        over = self.over(ahead, rest)
         k, hit = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit
         did, shown = going.did, going.shown
         if deep:
@@ -201,14 +211,15 @@ class SecondOrder(Pass):
         self.begun()
         base = choose(moves, replace(ahead, did=did, shown=shown), replace(going, did=did, shown=shown))
         strikes = going.strikes + where(goes, 1.0, 0.0)
-        after = replace(base, state=kept, aim=aim, k=k, rest=rest, strikes=strikes, hit=hit)
+        after = replace(base, state=kept, aim=aim, k=k, rest=rest, strikes=strikes, hit=hit, error=ahead.error)
         return after, ~over
 
     def noted(self, ends: Ends) -> Deeds:
         """The impulses of the step's impacts so far; this one is written down."""
         did, struck = self.going.did, either([touch.struck for touch in ends.touches])
         record = self.motion.record
-        branch(struck, lambda: record.impacts(ends.touches, self.near.contacts, self.t), lambda: None)
+        counts = struck & self.motion.counts
+        branch(counts, lambda: record.impacts(ends.touches, self.near.contacts, self.t), lambda: None)
         state = self.recent
         assert state is not None
         jump = replace(
@@ -232,6 +243,7 @@ class SecondOrder(Pass):
         said, first = self.said, self.impact & (self.motion.taken == 0) & (self.going.strikes == 0.0)
         acting = Acting([], [], [], [], command=said)
         steered = self.steered_by(self.torques)
+        first = first & self.motion.counts
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
