@@ -248,9 +248,9 @@ class Assembler:
         self.write(block)
         *new, more = self.refs([*ends, again], [*kinds, "m"])
         if masked:
-            old = zip((self.types[k] for k in kinds), new, inside, strict=True)
-            new = [self.say(f"select {self.M} {live}, {t} {x}, {t} {kept}") for t, x, kept in old]
+            ended = self.say(f"xor {self.M} {live}, {self.literal(True, 'm')}")
             more = self.both(live, more)
+            new = self.mixed(self.both(outer, ended), inside, kinds, new, ended)  # selects cost, and are seldom needed
         following = self.say(f"add i64 %{head}.count, 1")
         go = self.say(f"icmp slt i64 {following}, {1 if again is False else made.about}")
         if isinstance(again, Value):

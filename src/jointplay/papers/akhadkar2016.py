@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..errors import InputError
 from ..model import library
@@ -127,6 +127,7 @@ class Case:
     restitution: float = 0.0
     until: float = 10.0
     softness: float = 0.0  # tau7
+    order: Literal[1, 2] = 1  # of the step; the paper's is the first
 
     def control(self) -> Control:
         """Its control loop."""
@@ -158,7 +159,7 @@ def motion(case: Case, every: float = 1e-3) -> Dataset:
     made = getattr(library, case.mechanism)
     first, second = (1e-3 * x for x in case.plays)
     mechanism = made(first, second, friction=case.friction, restitution=case.restitution)
-    stepper = FINE if case.step is None else MoreauJean(case.step)
+    stepper = FINE if case.step is None else MoreauJean(case.step, order=case.order)
     return simulate(mechanism, case.until, stepper, every=every, strict=False, control=case.control())
 
 

@@ -41,7 +41,7 @@ def table(way: Way, case: Case, over: Mapping[Any, Any], *metrics: str) -> Datas
         made.with_(numbers),
         over,
         until=case.until,
-        stepper=MoreauJean(way.step),
+        stepper=MoreauJean(way.step, order=1),  # the paper's scheme
         control=case.control(),
         metrics=[*E, *metrics],
         settled=SETTLED,

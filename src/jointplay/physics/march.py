@@ -95,8 +95,10 @@ class Impulses(March):
         """One step."""
         motion, record, p = self.motion, self.record, self.p
         h = p["stepper.step"]
-        kept = memory(self.names, self.begun(self.names))
-        now = replace(kept.value, t=h * number(self.taken.value))
+        starts = self.begun(self.names)
+        kept = memory(replace(self.names, recent=None), replace(starts, recent=None))
+        recent = memory(self.names.recent, starts.recent, checked=False) if starts.recent else None  # rates tell enough
+        now = replace(kept.value, t=h * number(self.taken.value), recent=recent.value if recent else None)
         after = motion.after = h * number(self.taken.value + 1)
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
         end, acting = replace(step.end, t=after), step.acting
@@ -113,12 +115,14 @@ class Impulses(March):
 
         def sample() -> None:
             change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, step.shown or replace(acting, accelerations=change), step.pose)
+            record.sample(end, step.shown() if step.shown else replace(acting, accelerations=change), step.pose)
 
         done = after >= p["stepper.until"]
         branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
         self.taken.value = self.taken.value + 1
-        kept.value = end
+        kept.value = replace(end, recent=None)
+        if recent:
+            recent.value = end.recent
         self.pause(done)
 
 
@@ -175,7 +179,7 @@ class Chosen(March):
     def sample(self, step: Step) -> None:
         """Write down the end of a step."""
         assert step.shown is not None
-        self.record.sample(step.end, step.shown, step.pose)
+        self.record.sample(step.end, step.shown(), step.pose)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -143,7 +143,7 @@ class Step:
     error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
     acts in its last stage; weak: where rows depended on each other in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
-    contacts, and the generalised forces of actuators; shown: the forces at its end, where it knows them.
+    contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them.
     """
 
     end: State
@@ -155,7 +155,7 @@ class Step:
     contacts: Sequence[Spot] = ()
     steered: Sequence[Scalar] = ()
     weak: Scalar = None
-    shown: Acting | None = None
+    shown: Callable[[], Acting] | None = None
 
 
 @dataclass(frozen=True)

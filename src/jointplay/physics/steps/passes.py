@@ -18,7 +18,7 @@ N v1 = 0.  Why this is of second order is in docs/second_order.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...engine.derivatives import derivative, tangents
 from ...engine.text import SINGULAR_PIVOT, branch, loop, stop
@@ -28,7 +28,7 @@ from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
-from ..dynamics import Spread
+from ..dynamics import ConstraintRows, Spread
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
 from ..forces import resistances
 from ..loop import Command
@@ -54,17 +54,6 @@ NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly 
 STILL = 1e-9  # m/s or rad/s: what leaves a shut contact more slowly stays; what approaches more slowly is no impact
 STIFFEST = 1e-8  # share by which the row of a resistance gives way at least, so that it never is a joint
 NOTHING = 1e-30
-
-
-@dataclass
-class Deeds:
-    """What a step did, or what acts where it ends: accelerations, rows, joints, contacts, actuators."""
-
-    accelerations: Vector
-    multipliers: Vector
-    reactions: list[Reaction]
-    touches: list[Touch]
-    torques: Vector
 
 
 class Pass:
@@ -180,12 +169,11 @@ class Pass:
         pull = [f + x for f, x in zip(self.pushes, self.steered_by(self.torques), strict=True)]
         for j, mass, _, _ in self.own:
             pull[j] = pull[j] + mass * a[j]
-        both = zip(v, pull, self.turned, self.masses, strict=True)
-        free = [w + (k * f + x) / m for w, f, x, m in both]
         lines = [line for line, _, _ in self.soft]
-        self.spread = Spread(
-            [*rows.B, *lines], self.masses, [*[0] * len(rows.B), *(share for _, share, _ in self.soft)]
-        )
+        shares = [*[0] * len(rows.B), *(share for _, share, _ in self.soft)]
+        self.spread = Spread([*rows.B, *lines], self.masses, shares)
+        both = zip(v, pull, self.turned, self.spread.inverse, strict=True)
+        free = [w + (k * f + x) * share for w, f, x, share in both]
         wanted = [w - dot(row, free) for w, row in zip(rows.speed, rows.B, strict=True)]
         gained = [k * b - (f - w) for b, f, w in zip(a, free, v, strict=True)]
         giving = [dot(line, gained) for line in lines]
@@ -193,7 +181,7 @@ class Pass:
         if rows.B:
             stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         self.smooth = [x + d for x, d in zip(free, kick, strict=True)]
-        begun = [x + self.half * (w + f) - y for x, w, f, y in zip(self.q, v, free, self.ahead, strict=True)]
+        begun = [-(self.half * x) for x in gained]  # q + k/2 (v + free), seen from the predicted end
         if self.project:  # a row on rates has no residual: its positions follow its rates
             each = zip(rows.residual, rows.at_rate, wanted, rows.B, strict=True)
             off = [self.half * w if rate else -(x + dot(row, begun)) for x, rate, w, row in each]
@@ -382,17 +370,26 @@ class Pass:
             bumped, rubbed = bumped + touch.bumped, rubbed + touch.rubbed
         return [work + spent, bumped, rubbed], torques
 
-    def deeds(self, acted: Recent, touches: list[Touch]) -> Deeds:
-        """What accelerations, multipliers, contact forces and torques do at the joints, at the end of the pass."""
-        reactions = self.motion.reactions(self.rows, self.ahead, self.t, acted.multipliers)
-        ahead = self.equations.pose(self.ahead, self.t)
-        shown = []
-        for touch, c, n, t in zip(touches, self.near.contacts, acted.normal, acted.tangential, strict=True):
+    # -- what acts at the joints
+    def reactions_at(
+        self, q: Vector, v: Vector, t: Scalar, multipliers: Vector, normal: Vector, tangential: Vector
+    ) -> list[Reaction]:
+        """What rows and contacts do at the joints, in any state."""
+        rows, near = self.equations.rows(q, v, t), ContactRows(self.equations, q, t)
+        return self.reactions_of(rows, near, multipliers, normal, tangential)
+
+    def reactions_of(
+        self, rows: ConstraintRows, near: ContactRows, multipliers: Vector, normal: Vector, tangential: Vector
+    ) -> list[Reaction]:
+        """What rows and contacts do at the joints."""
+        *q, t = rows.inputs
+        reactions = self.motion.reactions(rows, q, t, multipliers[: len(rows.B)])
+        pose = self.equations.pose(q, t)
+        for c, n, f in zip(near.contacts, normal, tangential, strict=True):
             i = self.motion.joints.index(c.joint)
-            added = reaction(ahead, c, n, t)
+            added = reaction(pose, c, n, f)
             reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added, strict=True)))
-            shown.append(replace(touch, normal=n, tangential=t))
-        return Deeds(acted.a, acted.multipliers, reactions, shown, acted.torques)
+        return reactions
 
 
 def along(outputs: Sequence[Scalar], inputs: Sequence[Scalar], rates: Sequence[Scalar]) -> Vector:

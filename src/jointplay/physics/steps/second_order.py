@@ -9,10 +9,11 @@ step without impact goes through it once.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ...engine.text import branch, loop
+from ...engine.text import branch, loop, subroutine
 from ...engine.trees import mapped
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
@@ -23,7 +24,7 @@ from ..contacts import contacts
 from ..loop import Command
 from ..step import Acting, Reaction, State, Step, Touch
 from .moreau_jean import Ends
-from .passes import NOTHING, Deeds, Pass
+from .passes import NOTHING, Pass
 
 IMPACT, LEARN, TRY, GO = 0.0, 1.0, 2.0, 3.0  # what a pass is for
 BOUNCES = 6  # impacts in a step; what strikes after them rests
@@ -47,8 +48,10 @@ class Going:
     rest: Scalar  # what is left of the step (s)
     strikes: Scalar  # how many impacts it had
     hit: Vector  # 1 for contacts that strike next
-    did: Deeds  # impulses of the step, of its impacts if it had some
-    shown: Deeds  # forces where it ends
+    struck: Vector  # 1 for contacts that were struck in this step
+    slips: Vector  # of the contacts (m/s)
+    impulses: Vector  # normal and tangential, of the contacts in turn: of the impacts if there were some (N s)
+    reactions: list[Reaction]  # the impulses of the joints that go with them
     watched: dict[str, Scalar]  # signals of a continuous law
     residuals: dict[str, Scalar]
     refined: Scalar  # 1 where positions were closed once more
@@ -61,51 +64,69 @@ class SecondOrder(Pass):
     def step(self) -> Step:
         """The step: passes until nothing is left of it."""
         motion, control, now = self.motion, self.motion.loop, self.now
+        steered: Vector = []
         if control and motion.digital:
             self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
             control.guard(self.command)
+            steered = control.forces(now.q, now.t, self.command.torques)
         assert now.recent is not None
         known = now.recent.length > 0  # a step that ends in an impact leaves nothing to go by
         going, _ = loop(self.beginning(known), self.once, PASSES)
         pose = self.equations.pose(going.state.q, going.state.t, going.turns)
-        did, shown = (self.acted(deeds, going) for deeds in (going.did, going.shown))
         counts = {"steps.refined": going.refined} if self.project else {}
         if motion.labels:
             counts["steps.unconverged"] = where(going.residuals["violation"] > FINE, 1.0, 0.0)
-        steered = control.forces(now.q, now.t, self.command.torques) if control and self.command else []
-        return Step(
-            going.state,
-            None if motion.fixed else going.error,
-            replace(did, over=self.h if motion.fixed else going.state.t - now.t),
-            going.residuals,
-            counts,
-            pose,
-            contacts(pose),
-            steered,
-            shown=shown,
-        )
+        did, found = self.acted(going), contacts(pose)
+        shown = functools.partial(self.shown, going.state, did)
+        error = None if motion.fixed else going.error
+        return Step(going.state, error, did, going.residuals, counts, pose, found, steered, shown=shown)
 
     def beginning(self, known: Scalar) -> Going:
         """Before the first pass: the whole step is tried, or what acts is learnt first."""
         motion, none = self.motion, [0.0] * len(self.motion.labels)
-        touches = [Touch(0.0, 0.0, 0.0, 0.0, 0.0, OPEN, False, False, 0.0, 0.0, 0.0) for _ in none]
         reactions = [Reaction(0.0, 0.0, 0.0) for _ in motion.joints]
-        torques = [0.0] * len(motion.loop.control.actuators) if motion.loop else []
-        idle = Deeds([0.0] * motion.n, [0.0] * len(motion.row_labels), reactions, touches, torques)
         sizes = {"drift": 0.0, "penetration": 0.0} | ({"violation": 0.0} if none else {})
         watched = dict.fromkeys(motion.loop.watched if motion.loop and not motion.digital else (), 0.0)
         turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
         aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
-        return Going(self.now, turns, aim, k, self.h, 0.0, none, idle, idle, watched, sizes, 0.0, 0.0)
+        seen = none, none, none, [*none, *none], reactions
+        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0)
 
-    def acted(self, deeds: Deeds, going: Going) -> Acting:
-        """What a step did or shows, for the record."""
+    # -- what the step leaves for the record
+    def acted(self, going: Going) -> Acting:
+        """The impulses of the step; of a step with impacts those of its impacts."""
+        recent, touches = going.state.recent, []
+        h = self.h if self.motion.fixed else going.state.t - self.now.t  # a chosen step ends where something strikes
+        assert recent is not None
+        each = zip(going.state.modes, going.slips, going.struck, strict=True)
+        for i, (mode, slip, struck) in enumerate(each):
+            n, t = going.impulses[2 * i : 2 * i + 2]
+            touches.append(Touch(0.0, 0.0, slip, n, t, mode, False, struck > 0.5))
         command = self.command
         if self.motion.loop and command is None:
             place = going.state.known
-            command = Command(deeds.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
-        return Acting(deeds.accelerations, deeds.multipliers, deeds.reactions, deeds.touches, command=command)
+            command = Command(recent.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
+        rows = [x * h for x in recent.multipliers]
+        return Acting(recent.a, rows, going.reactions, touches, command=command, over=h)
 
+    def shown(self, end: State, did: Acting) -> Acting:
+        """The forces where the step ends: sizes by those of the middles of this step and of the last, if nothing
+        changed between them, and directions as they are there."""
+        old, new = self.now.recent, end.recent
+        assert old is not None and new is not None
+        share = where((old.length > 0) & (new.length > 0), new.length / (new.length + old.length), 0.0)
+        for before, touch in zip(self.now.modes, did.touches, strict=True):
+            share = where((before == touch.mode) & ~touch.closes, share, 0.0)
+        now = mapped(lambda x, y: x + share * (x - y), new, old)
+        normal = [maximum(x, 0.0) for x in now.normal]
+        there = subroutine(self.reactions_at)  # which sees places and rates as numbers
+        reactions = there(end.q, end.v, end.t, now.multipliers, normal, now.tangential)
+        both = zip(did.touches, normal, now.tangential, strict=True)
+        touches = [replace(touch, normal=n, tangential=t) for touch, n, t in both]
+        command = self.command or (did.command and replace(did.command, torques=now.torques))
+        return Acting(now.a, now.multipliers, reactions, touches, command=command)
+
+    # -- passes
     def once(self, going: Going) -> tuple[Going, Scalar]:
         """One pass, and whether another is needed."""
         aim = going.aim
@@ -120,21 +141,31 @@ class SecondOrder(Pass):
         accepted = ~self.learning & ~split if deep else ~self.learning
         self.refuse(ends, accepted)
         gone, turns, gaps, refined = self.refined(gone, gaps, accepted)
-        residuals = {"drift": gone.drift, "penetration": gone.depth}
-        if deep:
-            residuals["violation"] = ends.violation
+        residuals = {"drift": gone.drift, "penetration": gone.depth} | ({"violation": ends.violation} if deep else {})
         ahead = replace(
             going,
             state=self.moved(ends, gone, gaps),
             turns=turns,
+            slips=[touch.slip for touch in ends.touches],
+            watched=self.said.watched if self.motion.loop and self.command is None else {},
             residuals=mapped(maximum, going.residuals, residuals),
             refined=maximum(going.refined, refined),
         )
-        if self.motion.loop and not self.motion.digital:
-            ahead = replace(ahead, watched=self.said.watched)
         ahead = self.judged(ahead, split)
+        n, t = ([getattr(touch, x) for touch in ends.touches] for x in ("normal", "tangential"))
+        reactions = self.reactions_of(self.rows, self.near, ends.rows, n, t)
+        this = [x for touch in ends.touches for x in (touch.normal, touch.tangential)], reactions
+
+        def finished() -> tuple[Going, Scalar]:
+            if not deep:
+                return replace(ahead, reactions=reactions), False
+            calm = either([x > 0.5 for x in going.struck])
+            impulses, joints = choose(calm, (going.impulses, going.reactions), this)
+            return replace(ahead, impulses=impulses, reactions=joints), False
+
         done = accepted & self.tries
-        return branch(done, lambda: (self.finished(ahead, ends), False), lambda: self.onward(ahead, ends, deep, gaps))
+        after: tuple[Going, Scalar] = branch(done, finished, lambda: self.onward(ahead, ends, deep, gaps, this))
+        return after
 
     def judged(self, ahead: Going, split: Scalar) -> Going:
         """The pass with its error, where steps are chosen."""
@@ -158,83 +189,50 @@ class SecondOrder(Pass):
         rising = (rate + width) / maximum(-2 * bend, NOTHING)
         return minimum(maximum(where(rate > 0, rising, falling), SHORTEST * self.h), k)
 
-    def finished(self, ahead: Going, ends: Ends) -> Going:
-        """The step is done: its impulses, and forces at its end from this pass and the last."""
-        old, new, did = self.recent, ahead.state.recent, self.going.did
-        assert old is not None and new is not None
-        share = where(old.length > 0, self.k / (self.k + old.length), 0.0)
-        struck: Scalar = False
-        for i, touch in enumerate(ends.touches):
-            share = where(self.state.modes[i] == touch.mode, share, 0.0)
-            struck = struck | did.touches[i].closes
-        now = mapped(lambda x, y: x + share * (x - y), new, old)
-        now = replace(now, normal=[maximum(x, 0.0) for x in now.normal])
-        touches = [replace(a, struck=False, closes=b.closes) for a, b in zip(ends.touches, did.touches, strict=True)]
-        shown = self.deeds(now, touches)
-        lasting = self.deeds(mapped(lambda x: x * self.k, new), touches)
-        lasting = replace(lasting, torques=new.torques)
-        if ends.touches:
-            kept = [
-                replace(a, normal=b.normal, tangential=b.tangential) for a, b in zip(touches, did.touches, strict=True)
-            ]
-            kept_did = replace(did, touches=kept, torques=new.torques)
-            lasting = mapped(lambda x, y: where(struck, x, y), kept_did, lasting)
-        return replace(ahead, did=lasting, shown=shown)
-
-    def onward(self, ahead: Going, ends: Ends, deep: Vector, gaps: Vector) -> tuple[Going, Scalar]:
+    def onward(
+        self, ahead: Going, ends: Ends, deep: Vector, gaps: Vector, this: tuple[Vector, list[Reaction]]
+    ) -> tuple[Going, Scalar]:
         """What follows a pass that does not end the step."""
         going, h = self.going, self.h
         impact, goes, learns = self.impact, going.aim == GO, self.learning
-        moves = impact | goes
         old, new = going.state, ahead.state
         assert old.recent is not None and new.recent is not None
         recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=old.recent.length)
         learnt = replace(old, modes=new.modes, recent=recent)
-        kept = choose(moves, new, choose(learns, learnt, old))
         rest = where(goes, going.rest - going.k, going.rest)
         over = self.over(ahead, rest)
-        k, hit = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit
-        did, shown = going.did, going.shown
+        k, hit, struck = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit, going.struck
+        impulses, reactions = going.impulses, going.reactions
         if deep:
             met = [where(sunk, self.meeting(i, gaps[i]), going.k) for i, sunk in enumerate(deep)]
             first = met[0]
             for x in met[1:]:
                 first = minimum(first, x)
-            struck = [where(sunk & (x <= first + TOGETHER * h), 1.0, 0.0) for sunk, x in zip(deep, met, strict=True)]
-            hit = [where(self.tries, x, where(goes, y, 0.0)) for x, y in zip(struck, hit, strict=True)]
+            hits = [where(sunk & (x <= first + TOGETHER * h), 1.0, 0.0) for sunk, x in zip(deep, met, strict=True)]
+            hit = [where(self.tries, x, where(goes, y, 0.0)) for x, y in zip(hits, hit, strict=True)]
             k = where(self.tries, first, where(goes, 0.0, k))
-            did = self.noted(ends)
-            did = replace(did, torques=choose(goes, new.recent.torques, did.torques))
-            shown = choose(goes, self.deeds(new.recent, ends.touches), shown)
-        aim = where(impact, LEARN, where(learns, TRY, where(goes, IMPACT, GO)))
-        aim = where(over, IMPACT, aim)
+            struck = [where(touch.struck, 1.0, x) for touch, x in zip(ends.touches, struck, strict=True)]
+            some = either([touch.struck for touch in ends.touches])
+            record, near, t = self.motion.record, self.near.contacts, self.t
+            branch(some & self.motion.counts, lambda: record.impacts(ends.touches, near, t), lambda: None)
+            added = mapped(lambda x, y: x + y, this, (impulses, reactions))
+            impulses, reactions = choose(some, added, (impulses, reactions))
         self.begun()
-        base = choose(moves, replace(ahead, did=did, shown=shown), replace(going, did=did, shown=shown))
-        strikes = going.strikes + where(goes, 1.0, 0.0)
-        after = replace(base, state=kept, aim=aim, k=k, rest=rest, strikes=strikes, hit=hit, error=ahead.error)
-        return after, ~over
-
-    def noted(self, ends: Ends) -> Deeds:
-        """The impulses of the step's impacts so far; this one is written down."""
-        did, struck = self.going.did, either([touch.struck for touch in ends.touches])
-        record = self.motion.record
-        counts = struck & self.motion.counts
-        branch(counts, lambda: record.impacts(ends.touches, self.near.contacts, self.t), lambda: None)
-        state = self.recent
-        assert state is not None
-        jump = replace(
-            state,
-            multipliers=ends.rows[: len(self.rows.B)],
-            normal=[touch.normal for touch in ends.touches],
-            tangential=[touch.tangential for touch in ends.touches],
-        )
-        new = self.deeds(jump, ends.touches)
-        added = mapped(lambda x, y: x + y, replace(new, touches=[]), replace(did, touches=[]))
-        touches = [
-            replace(a, normal=a.normal + b.normal, tangential=a.tangential + b.tangential, closes=a.closes | b.closes)
-            for a, b in zip(ends.touches, did.touches, strict=True)
-        ]
-        return choose(struck, replace(added, touches=touches, torques=did.torques), did)
+        aim = where(impact, where(over, IMPACT, LEARN), where(learns, TRY, where(goes, IMPACT, GO)))
+        after = choose(impact | goes, ahead, replace(going, watched=ahead.watched))
+        return replace(
+            after,
+            state=choose(impact | goes, new, choose(learns, learnt, old)),
+            aim=aim,
+            k=k,
+            rest=rest,
+            strikes=going.strikes + where(goes, 1.0, 0.0),
+            hit=hit,
+            struck=struck,
+            impulses=impulses,
+            reactions=reactions,
+            error=ahead.error,
+        ), ~over
 
     def begun(self) -> None:
         """Write down what a continuous law says first: the first pass has no length."""
