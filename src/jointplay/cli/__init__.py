@@ -191,12 +191,18 @@ def _parser() -> argparse.ArgumentParser:
 
     add("library", "list the mechanisms of the library, one line each")
 
-    reproduce = add("reproduce", "compare our numbers with those of a published study")
+    reproduce = add("reproduce", "compare our numbers with those of a published study", "reproduce")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
     reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
+    reproduce.add_argument(
+        "--case", action="append", default=[], metavar="TEXT",
+        help="rows whose case, quantity or item has the text, or KEY=VALUE of a case: controller=tau5; may be repeated",
+    )  # fmt: skip
+    reproduce.add_argument("--all", action="store_true", help="rows that take long as well (figures)")
     reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
+    reproduce.epilog = "Rows are kept as they come: after Ctrl-C the same command goes on where it was."
     reproduce.add_argument(
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
