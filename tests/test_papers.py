@@ -362,7 +362,7 @@ def test_tables_of_akhadkar_have_all_cells():
     lacking = [all_[i] for i in found[6] if all_[i].compute is None]
     assert len(lacking) == 12 and {r.case["mechanism"] for r in lacking} == {"rocker-rocker"}
     assert {row.record().verdict for row in lacking} == {"not-computable"}
-    with pytest.raises(ValueError, match="--table 7: no such table; choose 1, 3, 4, 5, 6"):
+    with pytest.raises(ValueError, match="--table 7: akhadkar2016 has no such table; choose 1, 3, 4, 5, 6"):
         list(STUDIES["akhadkar2016"].records(table=7))
     assert {int(all_[i].place[1]) for i in STUDIES["akhadkar2016"].choose(everything=True) if all_[i].long} == {
         *range(4, 24)

@@ -37,7 +37,7 @@ def each(
 
 
 def stream(
-    function: Callable[[Case], Result], cases: Iterable[Case], workers: int | None = None
+    function: Callable[[Item], Result], cases: Iterable[Item], workers: int | None = None
 ) -> Iterator[tuple[int, Result]]:
     """Number and result of every case as they come, computed on all cores.
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import InputError
-from ..parallel import Progress
+from ..parallel import OnProgress
 from .rows import Row, chosen, described, shown
 from .verdicts import VERDICTS, Record, difference, judge
 from .working import compute, rows_of
@@ -43,7 +43,7 @@ class Study:
 
     def records(
         self, table: int | None = None, figure: int | None = None, case: Iterable[str] = (), everything: bool = False,
-        keep: bool = False, progress: Progress | None = None, workers: int | None = 0, **options: Any,
+        keep: bool = False, progress: OnProgress | None = None, workers: int | None = 0, **options: Any,
     ) -> Iterator[Record]:  # fmt: skip
         """The study's comparisons, one after the other as they are computed.
 

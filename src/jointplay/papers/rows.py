@@ -93,9 +93,8 @@ def chosen(rows: Iterable[Row], table: int | None, figure: int | None, cases: It
         if number is not None:
             known = sorted({row.place[1] for row in found if row.place and row.place[0] == kind})
             if number not in known:
-                there = ", ".join(map(str, known))
-                remedy = f"choose {there}" if known else f"the study has none; leave --{kind} out"
-                raise InputError(f"--{kind} {number}: no such {kind}; {remedy}")
+                remedy = f"choose {', '.join(map(str, known))}" if known else f"it has none; leave --{kind} out"
+                raise InputError(f"--{kind} {number}: {found[0].study} has no such {kind}; {remedy}")
             found = [row for row in found if row.place == (kind, number)]
     if table is None and figure is None and not all_:
         found = [row for row in found if not row.long]

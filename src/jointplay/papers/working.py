@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import cache
 from .._version import __version__
-from ..parallel import Progress, stream
+from ..parallel import OnProgress, stream
 from .rows import Row
 from .verdicts import Record
 
@@ -31,7 +31,7 @@ def compute(
     wanted: Sequence[int],
     keep: bool = False,
     workers: int | None = 1,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Iterator[Record]:
     """The records of some rows of a study, in their order, each as soon as it and those before it are there.
 
