@@ -13,14 +13,12 @@ from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
 from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import LINEAR, Exponent, exponent
 from .regular import one_phase, tolerance, two_phases
-from .sections import repeat
 from .series import Series, moves
-from .things import Thing, difference, ensure_thing, go
+from .strobed import CLEAR, PER_PERIOD, Watched, section_evidence
+from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
-PER_PERIOD = 64  # samples, and renormalisations, in each
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
-STILL = 1e-6  # of the size of a number: a smaller range is no motion
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
 SETTLE = 0.25  # of what is looked at, before
@@ -29,9 +27,8 @@ SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
 COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
 PART = 0.4  # of the time, for the rest of the sweep
-REPEATS = 1e-5  # of the span of the motion: a section that changes less repeats
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
-CLEAR = 10.0  # times the integration error: what is larger is motion
+WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
 @dataclass(frozen=True)
@@ -76,36 +73,7 @@ class Observation:
         return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What was seen of a motion: exponents by name, states at equal intervals after settling, and early ones, both with
-    the steps as they are and with finer ones (if there are)."""
-
-    exponents: dict[str, Exponent]
-    names: list[str]
-    states: list[np.ndarray]
-    early: list[np.ndarray]
-
-    @property
-    def span(self) -> np.ndarray:
-        """The range of every number of the state; 0 where it does not move but by round-off and projections."""
-        span, size = np.ptp(self.states[0], axis=0), np.abs(self.states[0]).max(axis=0)
-        return np.where(span > STILL * np.maximum(size, 1e-3 * span.max()), span, 0.0)
-
-    def shares(self, off: np.ndarray) -> np.ndarray:
-        """Numbers like those of a state, over the range of each; 0 where nothing moves."""
-        return np.divide(np.abs(off), self.span, out=np.zeros_like(off), where=self.span > 0)
-
-    @property
-    def error(self) -> float | None:
-        """The error of the integration over the motion: what finer steps change in the first intervals."""
-        if len(self.early) < 2:
-            return None
-        count = min(map(len, self.early))  # a last sample may come with the next step
-        return float(self.shares(difference(self.names, self.early[0][:count], self.early[1][:count])).max())
-
-
-def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Verdict:
+def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
     seen = watched(make, plan)
     best = seen.exponents["as it is"]
@@ -115,8 +83,9 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Ver
     evidence.append(error_evidence(seen))
     multiple, spread = None, np.inf
     if plan.period is not None:
-        sections, multiple, spread = section_evidence(seen, plan, details)
-        evidence += sections
+        found = section_evidence(seen, sign < 0, details)
+        evidence += found.evidence
+        multiple, spread = found.multiple, found.spread
     kind, period, more = judged(sign, multiple, spread, seen.error or 0.0, series, plan)
     evidence += [*more, comb_evidence(series, period, details)]
     outside = neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
@@ -205,19 +174,27 @@ def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return run["time"].values, np.column_stack(columns)
 
 
-def chosen_signal(seen: Watched, plan: Observation) -> Series:
-    """One number of the state over time: the one asked for, or the last rate of an angle that moves."""
+def chosen_signal(seen: Watched, plan: Plan) -> Series:
+    """One number of the state over time: the one asked for, or the last rate of an angle that moves, or the first
+    number that stays where it is instead of wandering off, as the angle of a pendulum that turns over does."""
     name, names, states = plan.signal, seen.names, seen.states[0]
     if name is None:
         moving = [n for i, n in enumerate(names) if moves(states[:, i])]
         if not moving:
             raise InputError("nothing moves; there is no motion to judge")
-        name = ([n for n in moving if n.endswith(".angle.rate")] or moving[:1])[-1]
+        stay = [n for n in moving if stays(states[:, names.index(n)])]
+        name = ([n for n in moving if n.endswith(".angle.rate")] or stay[:1] or moving[:1])[-1]
     name = name.replace("_rate", ".rate")
     if name not in names:
         raise InputError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
     values = states[:, names.index(name)]
     return Series(plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period)
+
+
+def stays(values: np.ndarray) -> bool:
+    """Whether the mean of a number is the same in both halves, beside how far it strays within one."""
+    one, two = np.array_split(values, 2)
+    return bool(abs(two.mean() - one.mean()) < WANDERS * min(one.std(), two.std()))
 
 
 def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[Evidence], int, float]:
@@ -265,48 +242,6 @@ def error_evidence(seen: Watched) -> Evidence:
         return Evidence("integration error over the motion", None, None, "unknown: there is one fineness of steps only")
     said = "what finer steps change in the first interval, over the range of the motion"
     return Evidence("integration error over the motion", seen.error, None, said)
-
-
-def widest_phase(seen: Watched) -> int:
-    """The phase of the drive, in samples, at which the section is spread most."""
-    spreads = []
-    for phase in range(PER_PERIOD):
-        points = seen.states[0][phase::PER_PERIOD]
-        late = points[len(points) // 2 :]
-        spreads.append(float(seen.shares(np.ptp(difference(seen.names, late, late[0]), axis=0)).max()))
-    return int(np.argmax(spreads))
-
-
-def section_evidence(
-    seen: Watched, plan: Observation, details: dict[str, Any]
-) -> tuple[list[Evidence], int | None, float]:
-    """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
-    names = seen.names
-    phase = widest_phase(seen)
-    both = [states[phase::PER_PERIOD] for states in seen.states]
-    late = both[0][len(both[0]) // 2 :]  # what is left of the transient does not count
-    scale = np.where(seen.span > 0, seen.span, np.inf)
-    enough = max(REPEATS, CLEAR * (seen.error or 0.0))
-    found = repeat(late, names, enough, scale)
-    off = np.ptp(difference(names, late, late[0]), axis=0)
-    spread, widest = float(seen.shares(off).max()), int(np.argmax(seen.shares(off)))
-    shown = names.index(details["series"].name)
-    other = next((i for i in np.argsort(-seen.shares(off)) if i != shown), shown)
-    details["section"] = late[:, [shown, other]], [names[shown], names[other]]
-    said = "does not repeat" if found.multiple is None else f"repeats after {found.multiple} drive period(s)"
-    vote = PERIODIC if found.multiple else ""
-    wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
-    wide += f"in {names[shown]} {off[shown]:.3g}"
-    listed = [
-        Evidence("change of the section over the motion", found.residual, enough, f"{said} ({len(late)} points)", vote),
-        Evidence("spread of the section over the motion", spread, None, wide),
-    ]
-    if len(both) > 1:
-        count = min(map(len, both))
-        apart = seen.shares(np.abs(difference(names, both[0][:count], both[1][:count])).max(axis=0))
-        told = f"over {count} periods; of a chaotic motion it is as large as the spread"
-        listed.append(Evidence("change of the section by finer steps", float(apart.max()), None, told))
-    return listed, found.multiple, spread
 
 
 def judged(
