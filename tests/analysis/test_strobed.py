@@ -22,10 +22,10 @@ def motion(change=0.0, noise=0.0, seed=0):
     return states + noise * WIDE[:, None] * np.random.default_rng(seed).uniform(-1, 1, states.shape)
 
 
-def judged(states, finer, meeting=True):
+def judged(states, finer, sign=-1):
     early = [states[:1], states[:1] + 1e-9]
     details = {"series": Series(0.1 * STEPS, states[:, 0], "x")}
-    return section_evidence(Watched({}, NAMES, [states, finer], early), meeting, details)
+    return section_evidence(Watched({}, NAMES, [states, finer], early), sign, details)
 
 
 def test_errors_that_die_away_do_not_hide_a_period():
@@ -38,18 +38,23 @@ def test_a_change_that_finer_steps_do_not_explain_is_motion():
     assert judged(motion(noise=1e-3), motion()).multiple == 1  # they change as much as what is to be explained
     alike = motion(noise=1e-3)
     assert judged(alike, alike).multiple is None
-    assert judged(motion(noise=1e-3), motion(noise=1e-3, seed=1), meeting=False).multiple is None
+    assert judged(motion(noise=1e-3), motion(noise=1e-3, seed=1), sign=1).multiple is None
 
 
-@pytest.mark.parametrize("meeting", [True, False])
-def test_period_two(meeting):
-    assert judged(motion(change=1e-3), motion(change=1e-3), meeting).multiple == 2
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_period_two(sign):
+    assert judged(motion(change=1e-3), motion(change=1e-3), sign).multiple == 2
+
+
+def test_a_period_below_the_error_of_the_integration_is_none():
+    assert judged(motion(change=1e-3), motion(), sign=0).multiple == 1
+    assert judged(motion(change=1e-3), motion() + 0.3, sign=0).multiple == 2  # which is no small error
 
 
 def test_too_few_periods():
     states = motion()[: 3 * PER_PERIOD]
     with pytest.raises(ValueError, match=r"3 drive periods are too few.*look at 6"):
-        section_evidence(Watched({}, NAMES, [states], []), True, {})
+        section_evidence(Watched({}, NAMES, [states], []), -1, {})
 
 
 def test_the_signal_of_a_pendulum_that_turns_over():

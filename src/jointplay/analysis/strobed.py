@@ -23,6 +23,7 @@ STILL = 1e-6  # of the size of a number: a smaller range is no motion
 REPEATS = 1e-5  # of the range of the motion: a section that changes less repeats
 CLEAR = 10.0  # times the integration error: what is larger is motion
 LEAST = 3  # periods in the half that counts
+VAGUE = 0.01  # of the range of the motion: a larger change by finer steps is no small error
 FEW = 0.5  # share of the phases at which integration errors may show
 
 
@@ -91,11 +92,11 @@ def by_finer_steps(seen: Watched) -> np.ndarray | None:
     return np.array([seen.shares(part).max() for part in off])
 
 
-def section_evidence(seen: Watched, meeting: bool, details: dict[str, Any]) -> Strobed:
+def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strobed:
     """What the section repeats after k drive periods, and how widely it is spread at the phase where it is widest.
 
-    meeting: neighbouring motions meet, so that what finer steps change is the error of the integration at each phase;
-    of motions that part, it is the motion itself, and only the error at the start is known.
+    sign: of the exponent. Where neighbouring motions do not part, what finer steps change is the error of the
+    integration; where they do, it is the motion itself, and only the error at the start is known.
     """
     whole = phases(seen, seen.states[0])
     late = whole[len(whole) // 2 :]  # what is left of the transient does not count
@@ -104,7 +105,9 @@ def section_evidence(seen: Watched, meeting: bool, details: dict[str, Any]) -> S
     finer = by_finer_steps(seen)
     enough = max(REPEATS, CLEAR * (seen.error or 0.0))
     residuals = changes(seen, late)
-    most = max(enough, CLEAR * float(finer.max())) if meeting and finer is not None else enough
+    if sign <= 0 and finer is not None and np.median(finer) <= VAGUE:
+        enough = max(enough, CLEAR * float(np.median(finer)))
+    most = max(enough, CLEAR * float(finer.max())) if sign < 0 and finer is not None else enough
     good = (np.mean(residuals > enough, axis=1) <= FEW) & (residuals.max(axis=1) <= most)
     multiple = int(np.argmax(good)) + 1 if good.any() else None
     shown = residuals[multiple - 1] if multiple else residuals[np.argmin(residuals.max(axis=1))]

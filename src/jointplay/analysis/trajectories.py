@@ -21,11 +21,14 @@ PERIODS = 60  # of the drive that are looked at unless said otherwise
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
+SLOWEST, FEWEST = 1 / 16, 400  # renormalisations: in an interval, and in all, at least
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
 SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
 COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
+IN_STEPS = 3.0  # separation of rigid contact over how far a gap closes in a step, at least
+LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
 WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
@@ -73,8 +76,11 @@ class Observation:
         return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
-def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
-    """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
+def thing_verdict(make: Callable[[int], Thing | None], plan: Plan, outside: bool = True) -> Verdict:
+    """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats.
+
+    outside: whether a signal of it is looked at from outside too, which decides nothing.
+    """
     seen = watched(make, plan)
     best = seen.exponents["as it is"]
     series, _ = prepared(chosen_signal(seen, plan))
@@ -83,12 +89,13 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
     evidence.append(error_evidence(seen))
     multiple, spread = None, np.inf
     if plan.period is not None:
-        found = section_evidence(seen, sign < 0, details)
+        found = section_evidence(seen, sign, details)
         evidence += found.evidence
         multiple, spread = found.multiple, found.spread
     kind, period, more = judged(sign, multiple, spread, seen.error or 0.0, series, plan)
     evidence += [*more, comb_evidence(series, period, details)]
-    outside = neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
+    if outside:
+        evidence += neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
     return Verdict(
         kind,
         period,
@@ -96,20 +103,20 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
         best.value,
         error,
         plan.until / plan.period if plan.period else plan.until / period if period else None,
-        evidence + outside,
+        evidence,
         settled_by(kind, sign),
         plan.title or series.name,
         details,
     )
 
 
-def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
-    """Exponents as it is, with other separations and with finer steps, and the states on the way."""
+def watched(make: Callable[[int], Thing | None], plan: Plan, sweep: bool = True) -> Watched:
+    """Exponents as it is and, in a sweep, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
     seen = Watched(found, [], [], [])
-    folds = 0
+    folds, separations = 0.0, tuple[float, ...]()
     part = plan.every * round(max(PART * plan.until, 8 * plan.every) / plan.every)
-    for fineness in (1, 2):
+    for fineness in (1, 2) if sweep else (1,):
         thing = make(fineness)
         if thing is None:
             continue
@@ -118,8 +125,9 @@ def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
         seen.early.append(grid(thing, plan.every, EARLY))
         go(thing, plan.settle)
         here = thing.snapshot()
-        folds = folds or gentle(thing, plan.every, plan.separations[0])
-        for i, separation in enumerate(plan.separations[: 3 if fineness == 1 else 1]):
+        separations = separations or far_enough(thing, plan)
+        folds = folds or gentle(thing, plan, separations[0])
+        for i, separation in enumerate(separations[: 3 if fineness == 1 and sweep else 1]):
             name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
             thing.reset(here)
             found[name] = exponent(thing, plan.until if not found else part, plan.every / folds, separation)
@@ -128,16 +136,46 @@ def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
     return seen
 
 
-def gentle(thing: Thing, every: float, separation: float) -> int:
-    """How many renormalisations an interval (s) needs so that separations neither vanish nor grow out of hand."""
-    here, folds = thing.snapshot(), 1
+def far_enough(thing: Any, plan: Plan) -> tuple[float, ...]:
+    """The separations of the sweep, of rigid contact not smaller than gaps close in a step or two.
+
+    Below, both trajectories strike in the same step, and that one strikes earlier than the other, by which impacts
+    part neighbouring motions, is lost: the exponent comes out too small.
+    """
+    if not getattr(getattr(thing, "stepper", None), "impulsive", False):
+        return plan.separations
+    gaps, here, most = [f"{name}.gap" for name in thing.base.contacts], thing.snapshot(), 0.0
+    begin = float(thing.time[0])
+    for i in range(LOOKS if gaps else 0):
+        go(thing, begin + i * plan.every)
+        before = thing.observe(gaps)[0]
+        thing.step()
+        most = max(most, float(np.abs(thing.observe(gaps)[0] - before).max()))
+    thing.reset(here)
+    scale = max(1.0, IN_STEPS * most / plan.separations[0])
+    return tuple(scale * one for one in plan.separations)
+
+
+def gentle(thing: Thing, plan: Plan, separation: float) -> float:
+    """How many renormalisations an interval of the plan needs so that separations neither vanish nor grow out of hand.
+
+    Where they change slowly, less than one is enough: each costs as much as many steps.
+    """
+    here, folds = thing.snapshot(), 1.0
+    least = max(SLOWEST, FEWEST * plan.every / plan.until) if hasattr(thing, "result") else 1.0
     while folds < 256:
-        tried = exponent(thing, TRIAL * every, every / folds, separation, settle=0.0)
+        tried = exponent(thing, TRIAL * plan.every / min(folds, 1.0), plan.every / folds, separation, settle=0.0)
         thing.reset(here)
-        steep = float(np.abs(tried.growth).mean()) * every / folds
+        steep = float(np.abs(tried.growth).mean()) * plan.every / folds
         if not tried.floored and steep < GENTLE:
-            break
-        folds *= 2
+            slower = 0.5 * folds
+            if folds > 1 or slower < least or steep > GENTLE / 3:
+                break
+            folds = slower
+        elif folds < 1:
+            return 2 * folds
+        else:
+            folds *= 2
     return folds
 
 
@@ -151,11 +189,11 @@ def grid(thing: Thing, every: float, count: int) -> np.ndarray:
     return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: int) -> np.ndarray:
+def on_grid(thing: Thing, found: Exponent, plan: Plan, folds: float) -> np.ndarray:
     """The states of the first lane at equal intervals after settling."""
     sampled = samples(thing)
     if sampled is None:
-        return found.states[folds - 1 :: folds]
+        return found.states[int(folds) - 1 :: int(folds)]
     time, states = sampled
     return states[time > plan.settle + 0.5 * plan.every]
 
@@ -250,9 +288,10 @@ def judged(
     """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
     if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):
         return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
+    if plan.period is not None and multiple is not None:
+        return PERIODIC, multiple * plan.period, []
     if sign < 0:
-        known = plan.period is not None and multiple is not None
-        return (PERIODIC, multiple * plan.period, []) if known else (INCONCLUSIVE, None, [])  # type: ignore[operator]
+        return INCONCLUSIVE, None, []
     one, enough = one_phase(series), tolerance(series)
     if one.residual <= enough:
         said = f"repeats after {one.periods[0]:.6g} s"
