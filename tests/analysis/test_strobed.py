@@ -7,7 +7,7 @@ import jointplay as jp
 from jointplay.analysis import Series, textbook
 from jointplay.analysis.strobed import PER_PERIOD, Watched, section_evidence
 from jointplay.analysis.surrogates import surrogate_test
-from jointplay.analysis.trajectories import Plan, chosen_signal, stays
+from jointplay.analysis.trajectories import Observation, chosen_signal, stays
 
 NAMES = ["x", "v"]
 STEPS = np.arange(12 * PER_PERIOD)
@@ -61,7 +61,7 @@ def test_the_signal_of_a_pendulum_that_turns_over():
     thing = textbook.double_pendulum(step=1e-2)
     states = [(thing.advance(0.1 * i), thing.state[0])[1] for i in range(1, 401)]
     seen = Watched({}, list(thing.names), [np.array(states)], [])
-    assert chosen_signal(seen, Plan.of(None, None, 40.0, None, None)).name == "v"  # both angles wander off
+    assert chosen_signal(seen, Observation.of(None, None, 40.0, None, None)).name == "v"  # both angles wander off
 
 
 def test_what_wanders_off_does_not_stay():

@@ -19,7 +19,7 @@ from .evidence import PERIODIC, VERDICTS, Evidence, Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
-from .trajectories import COARSE, PERIODS, Plan, thing_verdict, watched
+from .trajectories import COARSE, PERIODS, Observation, thing_verdict, watched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -122,7 +122,7 @@ def planned(
     settle: float | None = None,
     stepper: Any = None,
     **options: Any,
-) -> tuple[Callable[[int], Thing], Plan] | Verdict:
+) -> tuple[Callable[[int], Thing], Observation] | Verdict:
     """How a mechanism is looked at: what makes its simulations, and for how long; the verdict where none is needed."""
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     if options.get("control") is not None:

@@ -76,7 +76,7 @@ class Observation:
         return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
-def thing_verdict(make: Callable[[int], Thing | None], plan: Plan, outside: bool = True) -> Verdict:
+def thing_verdict(make: Callable[[int], Thing | None], plan: Observation, outside: bool = True) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats.
 
     outside: whether a signal of it is looked at from outside too, which decides nothing.
@@ -110,7 +110,7 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan, outside: bool
     )
 
 
-def watched(make: Callable[[int], Thing | None], plan: Plan, sweep: bool = True) -> Watched:
+def watched(make: Callable[[int], Thing | None], plan: Observation, sweep: bool = True) -> Watched:
     """Exponents as it is and, in a sweep, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
     seen = Watched(found, [], [], [])
@@ -136,7 +136,7 @@ def watched(make: Callable[[int], Thing | None], plan: Plan, sweep: bool = True)
     return seen
 
 
-def far_enough(thing: Any, plan: Plan) -> tuple[float, ...]:
+def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
     """The separations of the sweep, of rigid contact not smaller than gaps close in a step or two.
 
     Below, both trajectories strike in the same step, and that one strikes earlier than the other, by which impacts
@@ -156,7 +156,7 @@ def far_enough(thing: Any, plan: Plan) -> tuple[float, ...]:
     return tuple(scale * one for one in plan.separations)
 
 
-def gentle(thing: Thing, plan: Plan, separation: float) -> float:
+def gentle(thing: Thing, plan: Observation, separation: float) -> float:
     """How many renormalisations an interval of the plan needs so that separations neither vanish nor grow out of hand.
 
     Where they change slowly, less than one is enough: each costs as much as many steps.
@@ -189,7 +189,7 @@ def grid(thing: Thing, every: float, count: int) -> np.ndarray:
     return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def on_grid(thing: Thing, found: Exponent, plan: Plan, folds: float) -> np.ndarray:
+def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: float) -> np.ndarray:
     """The states of the first lane at equal intervals after settling."""
     sampled = samples(thing)
     if sampled is None:
@@ -212,7 +212,7 @@ def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return run["time"].values, np.column_stack(columns)
 
 
-def chosen_signal(seen: Watched, plan: Plan) -> Series:
+def chosen_signal(seen: Watched, plan: Observation) -> Series:
     """One number of the state over time: the one asked for, or the last rate of an angle that moves, or the first
     number that stays where it is instead of wandering off, as the angle of a pendulum that turns over does."""
     name, names, states = plan.signal, seen.names, seen.states[0]
