@@ -284,14 +284,20 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--rtol", "R", "relative error per step of the adaptive stepper"),
         ("--atol", "A", "absolute error per step of the adaptive stepper"),
         ("--step", "TIME", "length of fixed steps"),
-        ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number"),
+        ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number: 0.1:1 mm:200"),
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
+    analyse.add_argument(
+        "--follow",
+        action="store_true",
+        help="with --over: each value goes on from the one before, both ways",
+    )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
     analyse.add_argument(
         "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
     )
-    analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html)")
+    analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
+                         "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
     )
