@@ -166,17 +166,15 @@ class RigidStep:
         self.rows = self.equations.rows(self.ahead, free, self.t)
         self.motion.rows = self.rows.labels
         self.spread = self.equations.spread(self.rows)
-        wanted = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
-        kick, self.called = self.spread(wanted)
-        if self.rows.B:
-            stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
-        self.smooth = [a + b for a, b in zip(free, kick, strict=True)]
+        self.smooth, self.called = self.spread.nearest(free, self.rows.speed)
+        stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         if self.project:
             # a row on rates has no residual: its positions follow its rates
-            both = zip(self.rows.residual, self.rows.at_rate, wanted, strict=True)
+            lacking = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
+            both = zip(self.rows.residual, self.rows.at_rate, lacking, strict=True)
             self.shift, _ = self.spread([(h * self.theta) * w if rate else -x for x, rate, w in both])
         else:
-            self.shift = [(h * self.theta) * x for x in kick]
+            self.shift = [(h * self.theta) * (b - a) for a, b in zip(free, self.smooth, strict=True)]
 
     # -- contacts
     def collide(self, gaps: Vector) -> Ends:
