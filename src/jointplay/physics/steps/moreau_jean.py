@@ -19,7 +19,7 @@ from ...engine.values import where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
-from ...numerics.linalg import Pair, dot, linear_solve
+from ...numerics.linalg import Factor, Pair, dot
 from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
 from ..dynamics import Equations
@@ -371,12 +371,10 @@ def closing(W: Matrix, wanted: Vector, chosen: Vector) -> Vector:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
     if len(wanted) == 1:
         return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
-    matrix, right = [], []
+    matrix = [[where(chosen[i] & chosen[j], w, 0.0) for j, w in enumerate(row)] for i, row in enumerate(W)]
     for i, row in enumerate(W):
-        soft = [w * (1 + SOFT) if i == j else w for j, w in enumerate(row)]
-        matrix.append([where(chosen[i], w, 1.0 if i == j else 0.0) for j, w in enumerate(soft)])
-        right.append(where(chosen[i], wanted[i], 0.0))
-    return linear_solve(matrix, right)
+        matrix[i][i] = where(chosen[i], row[i] * (1 + SOFT), 1.0)
+    return Factor(matrix).solve([where(mask, x, 0.0) for mask, x in zip(chosen, wanted, strict=True)])
 
 
 def most(values: Sequence[Scalar]) -> Scalar:
