@@ -1,4 +1,4 @@
-"""The closed form of two contacts beside the search over modes, and both beside Signorini's and Coulomb's conditions."""
+"""The closed form of two contacts beside the search over modes, and both beside Signorini's and Coulomb's laws."""
 
 import numpy as np
 from hypothesis import example, given, settings
