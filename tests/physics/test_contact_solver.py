@@ -15,9 +15,8 @@ def text(s, p):
     """Both answers to one problem."""
     W = [[p[f"W{max(i, j)}.{min(i, j)}"] for j in range(4)] for i in range(4)]
     active, modes = [p.on0 > 0.5, p.on1 > 0.5], [p.mode0, p.mode1]
-    problem = ContactProblem(
-        W, [p[f"b{i}"] for i in range(4)], [p.mu0, p.mu1], [p.mu0, p.mu1], active, modes, [False] * 2
-    )
+    mu = [p.mu0, p.mu1]
+    problem = ContactProblem(W, [p[f"b{i}"] for i in range(4)], mu, mu, active, modes, [False] * 2)
     found = {}
     for name, answer in (("quick", solve_contacts(problem)), ("search", several(problem, likely(problem)))):
         found |= {f"{name}.p{i}": x for i, x in enumerate(answer.impulses)}

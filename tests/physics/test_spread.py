@@ -49,7 +49,7 @@ def test_every_way_gives_what_the_dense_system_gives(system):
             (way.nearest(forces.tolist(), rhs.tolist()), dense(B, masses, masses * forces, rhs)),
             (way.response(lines[0].tolist()), dense(B, masses, lines[0], none)),
         ]
-        responses, weights = [way.along(line) for line in lines.tolist()], [0.3, -2.0]
+        responses, weights = [way.impulse(line) for line in lines.tolist()], [0.3, -2.0]
         pairs.append((way.after(weights, lines, responses), dense(B, masses, weights @ lines, none)))
         scale = 1e-8 * max(np.abs(part).max(initial=1.0) for _, wanted in pairs for part in wanted)
         for found, wanted in pairs:

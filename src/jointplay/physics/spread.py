@@ -84,10 +84,10 @@ class Spread:
 
     def response(self, line: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
-        found = self.along(line)
+        found = self.impulse(line)
         return found.change, found.called
 
-    def along(self, line: Sequence[Scalar]) -> Response:
+    def impulse(self, line: Sequence[Scalar]) -> Response:
         """What a unit impulse along a line does, in the free coordinates."""
         free = [x * w for x, w in zip(line, self.inverse, strict=True)]
         back, called = self([-x for x in along(self.lines, free)])
@@ -217,9 +217,9 @@ class Tree(Spread):
 
     def response(self, line: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
-        return self.after([1], [line], [self.along(line)])
+        return self.after([1], [line], [self.impulse(line)])
 
-    def along(self, line: Sequence[Scalar]) -> Response:
+    def impulse(self, line: Sequence[Scalar]) -> Response:
         """What a unit impulse along a line does, in the free coordinates."""
         own, _ = self.pulled(line)
         return Response(own, *self.moved(own))

@@ -183,7 +183,7 @@ class RigidStep:
         """Impulses of closed contacts; the gaps are those that the motion without contact would reach."""
         near, every = self.near, range(len(gaps))
         lines = near.lines
-        responses = [self.spread.along(line) for line in lines]
+        responses = [self.spread.impulse(line) for line in lines]
         W: Matrix = [[0] * len(lines) for _ in lines]
         for i, one in enumerate(responses):
             for j in range(i + 1):
