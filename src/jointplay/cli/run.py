@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +76,11 @@ def chosen_stepper(
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
     if isinstance(default_stepper(mechanism), MoreauJean):
-        if tolerances:
-            raise InputError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
-        chosen = MoreauJean() if step is None else MoreauJean(step)
-        chosen = replace(chosen, order=1) if order == "1" else chosen
+        if "atol" in tolerances:
+            raise InputError("--atol: rigid contact knows a relative tolerance only; give --rtol instead")
+        chosen = MoreauJean(step, order=1 if order == "1" else 2, rtol=tolerances.get("rtol"))
+        if chosen.step is None:
+            return chosen
         if until / chosen.step > MOST_STEPS:
             text = f"{until / chosen.step:.3g} steps of {chosen.step:g} s are too many"
             raise InputError(f"--until: {text}; choose at most {MOST_STEPS * chosen.step:g} s, or give a longer --step")

@@ -16,7 +16,7 @@ from ..engine.program import Names
 from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar, Vector
-from ..engine.values import bits, from_bits, number, where
+from ..engine.values import bits, from_bits, number, sqrt, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
@@ -33,6 +33,8 @@ SAMPLES = 8  # rows written in one call at most; the step is held until all are 
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 HOPELESS = 1e6  # the error of a step that is no number
 GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of this one
+DOUBLE = 2.0  # what steps of impulses grow at most
+STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is left at most, and of the root of rtol
 
 
 class Text:
@@ -53,7 +55,7 @@ class Text:
         strides = {name: p[f"clock.{name}"] for name in self.clock}
         strides |= {f"{name}.most": most for name, most in self.clock.items()}
         motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
-        march = Impulses if self.stepper.impulsive else States
+        march = (Chosen if self.stepper.adaptive else Impulses) if self.stepper.impulsive else States
         march(motion, self.stepper, p).text()
         self.state, self.rows = motion.names_of_state, motion.rows
         return {}
@@ -122,6 +124,62 @@ class Impulses(March):
         if recent:
             recent.value = end.recent
         self.pause(done)
+
+
+class Chosen(March):
+    """The march of a stepper of impulses that chooses its steps.
+
+    Samples lie inside steps: each is the end of a shorter step that is tried for it alone and not taken, so that what
+    is sampled does not change the motion.  The last step is as short as it takes to end in time.
+    """
+
+    def text(self) -> None:
+        """One step, tried; or a sample."""
+        motion, p = self.motion, self.p
+        kept = memory(self.names, self.begun(self.names))
+        chosen, following = memory("step.next", 0.0), memory("samples.following", 1)
+        now, h, until = kept.value, chosen.value, p["stepper.until"]
+        stop(~(h > 0.0), STEP_TOO_SMALL)
+        # as a rounded number: a fused product would let the interval into the last bit of a sample
+        time = from_bits(bits(number(following.value) * p["stepper.interval"]))
+        sampling = (time <= now.t + h) & (time < until)
+        lands = ~sampling & (now.t + h >= until)
+        after = motion.after = where(sampling, time, where(lands, until, now.t + h))
+        motion.counts = ~sampling
+        length = after - now.t
+        step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
+        error = shared_max(where(step.error == step.error, step.error, HOPELESS))
+        good, end = error <= 1.0, step.end
+        factor = SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order)
+        longer = length * minimum(maximum(factor, SHRINKING), DOUBLE)
+        early = ~(end.t >= after)  # something struck
+        restart = minimum(STRUCK, RESTART * sqrt(motion.given("rtol"))) * h
+        kind = where(sampling | lands, h, where(early, restart, longer))
+        chosen.value = where(good, kind, longer)
+        stop(~good & (longer < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
+        done = good & ~sampling & (end.t >= until)
+        branch(good & ~sampling, lambda: self.take(kept, now, step), lambda: None)
+        branch((good & sampling) | done, lambda: self.sample(step), lambda: None)
+        passed = (good & sampling) | (done & (time <= until))
+        following.value = following.value + where(passed, whole(1), 0)
+        self.pause(done)
+
+    def take(self, kept: Any, now: State, step: Step) -> None:
+        """A step is taken."""
+        record, end, acting = self.record, step.end, step.acting
+        assert acting is not None
+        self.residuals(step)
+        record.step(now, end, acting, acting.over, step.pose)
+        if acting.touches:
+            touched = either([touch.mode > 0 for touch in acting.touches])
+            branch(touched, lambda: record.rigid(acting, step.contacts, end.t), lambda: None)
+        kept.value = end
+        self.taken.value = self.taken.value + 1
+
+    def sample(self, step: Step) -> None:
+        """Write down the end of a step."""
+        assert step.shown is not None
+        self.record.sample(step.end, step.shown(), step.pose)
 
 
 @dataclass
@@ -236,7 +294,7 @@ class States(March):
         or ends inside it."""
         motion = self.motion
         state, drift = motion.project(replace(step.end, t=after))
-        point, acting = motion.point(state)
+        point, acting = motion.point(state, often=True)
         if step.weak is None:
             stop(acting.weak, SINGULAR_PIVOT)
         if motion.pins.rough:

@@ -168,11 +168,12 @@ class Bookkeeping:
     def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
         for c, touch in zip(found, acting.touches, strict=True):
-            total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
-            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
+            share = 1.0 if self.motion.fixed else acting.over
+            total(f"{c.label}.sticking", where(touch.mode == STICKING, share, 0.0))
+            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), share, 0.0))
         if not self.motion.remembers:  # steps that are split write their impacts down where they are
             self.impacts(acting.touches, found, t)
-        self.corners(found, acting.touches)
+        self.corners(found, acting.touches, 1.0 if self.motion.fixed else acting.over)
 
     def impacts(self, touches: Sequence[Touch], found: Sequence[Spot], t: Scalar) -> None:
         """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""
@@ -191,7 +192,7 @@ class Bookkeeping:
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
-    def corners(self, found: Sequence[Spot], touches: Sequence[Touch]) -> None:
+    def corners(self, found: Sequence[Spot], touches: Sequence[Touch], length: Scalar) -> None:
         """Count how the four corners of a joint that has them touch, and how often its load changes sides."""
         on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
         for joint, kind in self.mechanism.loose(Rigid).items():
@@ -203,7 +204,7 @@ class Bookkeeping:
             flush = (up == 2.0) | (low == 2.0)
             shares = (up + low == 1.0), (up + low > 1.0) & ~flush, flush
             for name, share in zip(CORNERS, shares, strict=True):
-                total(f"{joint}.{name}", where(share, 1.0, 0.0))
+                total(f"{joint}.{name}", where(share, length, 0.0))
             side = memory(f"{joint}.side", 0.0)
             now = where(up > low, 1.0, where(low > up, -1.0, side.value))
             total(f"{joint}.side switches", where(now * side.value < 0, 1.0, 0.0))

@@ -40,6 +40,7 @@ class Recent:
     slopes: Vector  # of the states of a continuous law
     torques: Vector  # of its actuators
     length: Scalar  # of the pass (s); 0 where it was none of the motion
+    watched: Vector = field(default_factory=list)  # what chosen steps go by (steps/chosen.py)
 
 
 @dataclass
@@ -197,7 +198,7 @@ class Stepper:
 
     def whole(self, time: float) -> float:
         """A time as this stepper reaches it (s): impulses are known at the ends of whole steps only."""
-        if not self.impulsive:
+        if not self.impulsive or self.adaptive:
             return time
         return max(1, round(time / self.step)) * self.step  # type: ignore[attr-defined]
 

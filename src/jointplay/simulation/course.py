@@ -26,7 +26,7 @@ from .steering import Pilot
 
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
-FIRST = 1e-3  # s: the first step that is tried
+FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -95,7 +95,8 @@ class Course:
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
-        found["stepper.stride"] = round(every / self.stepper.step) if every and self.stepper.impulsive else NEVER  # type: ignore[attr-defined]
+        strides = every and self.stepper.impulsive and not self.stepper.adaptive
+        found["stepper.stride"] = round(every / self.stepper.step) if strides else NEVER  # type: ignore[attr-defined]
         found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)
         if lane.system.mechanism.isolated():
             text = lane.system.equations()(lane.system.parameters)
@@ -121,6 +122,8 @@ class Course:
             }  # the first sample may come before the first step
             state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
             state["step.next"] = min(FIRST, self.stepper.given(self.until or 10.0).get("max_step", FIRST))
+        elif self.stepper.adaptive:
+            state["step.next"] = SHORT
         self.run.start(lane, self.numbers(one), state)
         if one.pilot:
             one.pilot.begin(self.run, lane, one.q, one.v)
@@ -176,7 +179,7 @@ class Course:
         samples of impulses that are not due by themselves are left out."""
         if self.late is not None:
             self.late |= self.taken > 0
-        if not self.stepper.impulsive or not self.every:
+        if not self.stepper.impulsive or self.stepper.adaptive or not self.every:
             return
         strides = self.run.parameter_words[self.index["stepper.stride"]]
         for lane in range(self.lanes):

@@ -67,7 +67,7 @@ def prepared(
     here = system.evaluate(q, v)
     pilot = Pilot(system) if mechanism.control else None
     if stepper.impulsive:
-        notes += opened(system, q, v, here, stepper.step)  # type: ignore[attr-defined]
+        notes += opened(system, q, v, here, 0.0 if stepper.adaptive else stepper.step)  # type: ignore[attr-defined]
     if pilot:
         notes += statics.loop_doubts(system, q, freedom.degrees, end)
     pushes: dict[str, float] = {}

@@ -162,7 +162,9 @@ class Reading:
 
     def rigid(self) -> Variables:
         """Shares of time, largest forces and impulses of rigid contacts over all steps, and the list of impacts."""
-        steps = max(1, int(self.simulation.steps[self.lane]))
+        steps: float = max(1, int(self.simulation.steps[self.lane]))
+        if self.stepper.adaptive:
+            steps = max(float(self.simulation.time[self.lane]), 1e-300)  # shares are kept in s
         found: Variables = {}
         if self.mechanism.joints:
             impulses = [math.sqrt(self.largest(f"{j}.force.impulse")) for j in self.mechanism.joints]
@@ -183,7 +185,7 @@ class Reading:
             found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": text})
         return found | self.bores(steps) | self.listed("impacts", record.IMPACTS)
 
-    def bores(self, steps: int) -> Variables:
+    def bores(self, steps: float) -> Variables:
         """How the corners of prismatic joints touch."""
         bores = [j for j in self.mechanism.loose(Rigid) if f"{j}.side" in self.run.places]
         if not bores:

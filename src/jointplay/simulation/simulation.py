@@ -166,8 +166,7 @@ class Simulation(Course):
                     if stored:
                         energy = self.run.parameter_words[self.index["stepper.energy"], k : k + 1].view(np.float64)
                         energy += self.energy(k) - before
-            if "steps.known" in self.run.places:  # what acts at the state has changed
-                self.run.state_words[self.run.places["steps.known"], list(chosen)] = 0
+            self.forget(list(chosen))  # what acts at the state has changed
 
     def stores(self, address: str) -> bool:
         """Whether stored energy depends on a number: asked at a place and with rates that are nothing special."""
@@ -232,9 +231,15 @@ class Simulation(Course):
     def put(self, lane: int, state: np.ndarray) -> None:
         """Give a lane other coordinates and rates, as they are."""
         self.run.state_words[self.places, lane] = np.ascontiguousarray(state, float).view(np.int64)
+        self.forget([lane])
         if "steps.known" in self.run.places:
-            self.run.state_words[self.run.places["steps.known"], lane] = 0
             self.touch(lane)
+
+    def forget(self, lanes: list[int]) -> None:
+        """Let what acts be computed anew."""
+        for name in ("steps.known", "step.recent"):
+            if name in self.run.places:
+                self.run.state_words[self.run.places[name], lanes] = 0
 
     def touch(self, lane: int) -> None:
         """Let the compliant contacts of a lane be open or closed as its gaps are."""

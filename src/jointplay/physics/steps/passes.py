@@ -28,11 +28,12 @@ from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
-from ..dynamics import ConstraintRows, Spread
+from ..dynamics import ConstraintRows
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
 from ..forces import resistances
 from ..loop import Command
 from ..motion import PIVOT, Motion
+from ..spread import mixed, spread
 from ..step import Reaction, Recent, State, Touch
 from .moreau_jean import (
     OPENED,
@@ -50,6 +51,7 @@ from .moreau_jean import (
 )
 
 CLOSED = 1e-11  # m or rad: a gap that counts as shut where something strikes
+NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly opens
 STILL = 1e-9  # m/s or rad/s: what leaves a shut contact more slowly stays; what approaches more slowly is no impact
 STIFFEST = 1e-8  # share by which the row of a resistance gives way at least, so that it never is a joint
 NOTHING = 1e-30
@@ -170,23 +172,22 @@ class Pass:
             pull[j] = pull[j] + mass * a[j]
         lines = [line for line, _, _ in self.soft]
         shares = [*[0] * len(rows.B), *(share for _, share, _ in self.soft)]
-        self.spread = Spread([*rows.B, *lines], self.masses, shares)
+        self.spread = spread([*rows.B, *lines], self.masses, shares)
         both = zip(v, pull, self.turned, self.spread.inverse, strict=True)
         free = [w + (k * f + x) * share for w, f, x, share in both]
         wanted = [w - dot(row, free) for w, row in zip(rows.speed, rows.B, strict=True)]
         gained = [k * b - (f - w) for b, f, w in zip(a, free, v, strict=True)]
         giving = [dot(line, gained) for line in lines]
-        kick, self.called = self.spread([*wanted, *giving])
-        if rows.B:
-            stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
-        self.smooth = [x + d for x, d in zip(free, kick, strict=True)]
+        given = [x + dot(line, free) for x, line in zip(giving, lines, strict=True)]
+        self.smooth, self.called = self.spread.nearest(free, [*rows.speed, *given])
+        stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         begun = [-(self.half * x) for x in gained]  # q + k/2 (v + free), seen from the predicted end
         if self.project:  # a row on rates has no residual: its positions follow its rates
             each = zip(rows.residual, rows.at_rate, wanted, rows.B, strict=True)
             off = [self.half * w if rate else -(x + dot(row, begun)) for x, rate, w, row in each]
             change, _ = self.spread([*off, *(self.half * x for x in giving)])
         else:
-            change = [self.half * x for x in kick]
+            change = [self.half * (x - w) for x, w in zip(self.smooth, free, strict=True)]
         self.shift = [x + d for x, d in zip(begun, change, strict=True)]
 
     def steered_by(self, torques: Sequence[Scalar]) -> Vector:
@@ -213,11 +214,11 @@ class Pass:
     def collide(self, gaps: Vector, active: Vector, hit: Vector) -> Ends:
         """Impulses of active contacts, which stay shut or, in an impact, rebound; what is hit next is closed."""
         near, every, lines, counts = self.near, range(len(gaps)), self.near.lines, ~self.learning
-        changes, called = zip(*map(self.spread.response, lines), strict=True)
+        responses = [self.spread.impulse(line) for line in lines]
         W: Matrix = [[0] * len(lines) for _ in lines]
-        for i, line in enumerate(lines):
+        for i, one in enumerate(responses):
             for j in range(i + 1):
-                W[i][j] = W[j][i] = dot(line, changes[j])
+                W[i][j] = W[j][i] = dot(one.line, responses[j].change)
         b, old = ([dot(line, rates) for line in lines] for rates in (self.smooth, self.v))
         free_rates = list(b)
         self.published.near = near
@@ -225,44 +226,59 @@ class Pass:
         for i in every:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
-            b[2 * i] = b[2 * i] + where(
-                self.rebounds, bounce[i] * b[2 * i], 0.0
-            )  # Newton's rule, for all that are closed
+            # Newton's rule, for all that are closed
+            b[2 * i] = b[2 * i] + where(self.rebounds, bounce[i] * b[2 * i], 0.0)
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             blocked = active[i] & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
             fail(blocked & counts, BLOCKED, i, -gaps[i])
         smooth = [c.tangential is None for c in near.contacts]
         answer: Answer = solve_contacts(ContactProblem(W, b, friction, static, active, self.state.modes, smooth))
         p = answer.impulses
-        change = combined(self.shift, [self.half * x for x in p], changes)
+        change = mixed([self.half * x for x in p], [one.change for one in responses])
         if self.project:
             normal = [[W[2 * i][2 * j] for j in every] for i in every]
             left = [gaps[i] + self.half * dot(W[2 * i], p) for i in every]
             chosen = [hit[i] | (active[i] & ((p[2 * i] > 0) | (left[i] < 0))) for i in every]
             push = closing(normal, [-gap for gap in left], chosen)
-            change = combined(change, push, [changes[2 * i] for i in every])
+            change = combined(change, push, [one.change for one in responses[::2]])
         touches = []
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
             opening, slip = (free_rates[j] + dot(W[j], p) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
-            struck = self.impact & (n > 0) & (un < -STILL)
+            still, shut = self.still(W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
+            struck = self.impact & (n > 0) & (un < -still)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
             lost = where(self.impact, -0.5 * n * (un + opening), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
-            mode = self.mode(i, active[i], answer.modes[i], n, opening, slip)
+            leaves = (opening > still) | ~shut
+            mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
             touches.append(Touch(0.0, opening, slip, n, t, mode, struck, struck, un, *lost))
-        rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
-        return Ends(rates, change, rows, touches, answer.violation)
+        kick, called = self.spread.after(p, lines, responses)
+        rates, place, rows = (
+            [x + d for x, d in zip(free, added, strict=True)]
+            for free, added in ((self.smooth, kick), (self.shift, self.spread.placed(change)), (self.called, called))
+        )
+        return Ends(rates, place, rows, touches, answer.violation)
 
-    def mode(self, i: int, active: Scalar, found: Scalar, normal: Scalar, opening: Scalar, slip: Scalar) -> Scalar:
-        """How a contact goes on: what pushes stays; after an impact also what does not leave."""
+    def still(self, response: Scalar) -> Scalar:
+        """The rate of a gap (m/s or rad/s) that counts as none, for its rate by a unit impulse."""
+        return STILL
+
+    def mode(
+        self, i: int, active: Scalar, found: Scalar, normal: Scalar, opens: Scalar, leaves: Scalar, slip: Scalar
+    ) -> Scalar:
+        """How a contact goes on: what pushes stays; after an impact also what does not open."""
         before = self.state.modes[i]
         slides = where(slip > 0, FORWARD, BACKWARD)
         resting = where(abs(slip) <= STILL, STICKING, slides)
-        pushing = where(normal > 0, found, where(self.learning, before, OPEN))
-        after = where(active & (opening <= STILL), where(normal > 0, found, resting), OPEN)
+        pushing = where(normal > 0, found, where(self.waiting(leaves), before, OPEN))
+        after = where(active & ~opens, where(normal > 0, found, resting), OPEN)
         return where(self.impact, after, where(active, pushing, OPEN))
+
+    def waiting(self, leaves: Scalar) -> Scalar:
+        """Whether a contact that does not push is kept, to be seen again in the next pass."""
+        return self.learning
 
     def closed(self, ends: Ends) -> tuple[Vector, Landing]:
         """The gaps where a pass ends, and the place with what joints and contacts leave open there."""

@@ -13,7 +13,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ...engine.text import branch, loop, memory, subroutine
+from ...engine.text import branch, loop, subroutine
 from ...engine.trees import mapped
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
@@ -55,6 +55,7 @@ class Going:
     watched: dict[str, Scalar]  # signals of a continuous law
     residuals: dict[str, Scalar]
     refined: Scalar  # 1 where positions were closed once more
+    error: Scalar = 0.0  # of chosen steps, relative to the tolerance
 
 
 class SecondOrder(Pass):
@@ -68,16 +69,17 @@ class SecondOrder(Pass):
             self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
             control.guard(self.command)
             steered = control.forces(now.q, now.t, self.command.torques)
-        known = memory("steps.known", False)
-        going, _ = loop(self.beginning(known.value), self.once, PASSES)
-        known.value = going.aim == TRY  # a step that ends in an impact leaves nothing to go by
-        pose = self.equations.pose(going.state.q, motion.after, going.turns)
+        assert now.recent is not None
+        known = now.recent.length > 0  # a step that ends in an impact leaves nothing to go by
+        going, _ = loop(self.beginning(known), self.once, PASSES)
+        pose = self.equations.pose(going.state.q, going.state.t, going.turns)
         counts = {"steps.refined": going.refined} if self.project else {}
         if motion.labels:
             counts["steps.unconverged"] = where(going.residuals["violation"] > FINE, 1.0, 0.0)
         did, found = self.acted(going), contacts(pose)
         shown = functools.partial(self.shown, going.state, did)
-        return Step(going.state, None, did, going.residuals, counts, pose, found, steered, shown=shown)
+        error = None if motion.fixed else going.error
+        return Step(going.state, error, did, going.residuals, counts, pose, found, steered, shown=shown)
 
     def beginning(self, known: Scalar) -> Going:
         """Before the first pass: the whole step is tried, or what acts is learnt first."""
@@ -88,12 +90,13 @@ class SecondOrder(Pass):
         turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
         aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
         seen = none, none, none, [*none, *none], reactions
-        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0)
+        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0)
 
     # -- what the step leaves for the record
     def acted(self, going: Going) -> Acting:
         """The impulses of the step; of a step with impacts those of its impacts."""
-        recent, touches, h = going.state.recent, [], self.h
+        recent, touches = going.state.recent, []
+        h = self.h if self.motion.fixed else going.state.t - self.now.t  # a chosen step ends where something strikes
         assert recent is not None
         each = zip(going.state.modes, going.slips, going.struck, strict=True)
         for i, (mode, slip, struck) in enumerate(each):
@@ -117,7 +120,7 @@ class SecondOrder(Pass):
         now = mapped(lambda x, y: x + share * (x - y), new, old)
         normal = [maximum(x, 0.0) for x in now.normal]
         there = subroutine(self.reactions_at)  # which sees places and rates as numbers
-        reactions = there(end.q, end.v, self.motion.after, now.multipliers, normal, now.tangential)
+        reactions = there(end.q, end.v, end.t, now.multipliers, normal, now.tangential)
         both = zip(did.touches, normal, now.tangential, strict=True)
         touches = [replace(touch, normal=n, tangential=t) for touch, n, t in both]
         command = self.command or (did.command and replace(did.command, torques=now.torques))
@@ -148,6 +151,7 @@ class SecondOrder(Pass):
             residuals=mapped(maximum, going.residuals, residuals),
             refined=maximum(going.refined, refined),
         )
+        ahead = self.judged(ahead, split)
         n, t = ([getattr(touch, x) for touch in ends.touches] for x in ("normal", "tangential"))
         reactions = self.reactions_of(self.rows, self.near, ends.rows, n, t)
         this = [x for touch in ends.touches for x in (touch.normal, touch.tangential)], reactions
@@ -162,6 +166,14 @@ class SecondOrder(Pass):
         done = accepted & self.tries
         after: tuple[Going, Scalar] = branch(done, finished, lambda: self.onward(ahead, ends, deep, gaps, this))
         return after
+
+    def judged(self, ahead: Going, split: Scalar) -> Going:
+        """The pass with its error, where steps are chosen."""
+        return ahead
+
+    def over(self, ahead: Going, rest: Scalar) -> Scalar:
+        """Where a pass that is not the last in itself ends the step."""
+        return self.impact & (rest <= SHORTEST * self.h)
 
     def sinks(self, i: int, gap: Scalar) -> Scalar:
         """Where an open contact ends in penetration."""
@@ -188,7 +200,7 @@ class SecondOrder(Pass):
         recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=old.recent.length)
         learnt = replace(old, modes=new.modes, recent=recent)
         rest = where(goes, going.rest - going.k, going.rest)
-        over = impact & (rest <= SHORTEST * h)
+        over = self.over(ahead, rest)
         k, hit, struck = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit, going.struck
         impulses, reactions = going.impulses, going.reactions
         if deep:
@@ -202,7 +214,7 @@ class SecondOrder(Pass):
             struck = [where(touch.struck, 1.0, x) for touch, x in zip(ends.touches, struck, strict=True)]
             some = either([touch.struck for touch in ends.touches])
             record, near, t = self.motion.record, self.near.contacts, self.t
-            branch(some, lambda: record.impacts(ends.touches, near, t), lambda: None)
+            branch(some & self.motion.counts, lambda: record.impacts(ends.touches, near, t), lambda: None)
             added = mapped(lambda x, y: x + y, this, (impulses, reactions))
             impulses, reactions = choose(some, added, (impulses, reactions))
         self.begun()
@@ -219,6 +231,7 @@ class SecondOrder(Pass):
             struck=struck,
             impulses=impulses,
             reactions=reactions,
+            error=ahead.error,
         ), ~over
 
     def begun(self) -> None:
@@ -228,6 +241,7 @@ class SecondOrder(Pass):
         said, first = self.said, self.impact & (self.motion.taken == 0) & (self.going.strikes == 0.0)
         acting = Acting([], [], [], [], command=said)
         steered = self.steered_by(self.torques)
+        first = first & self.motion.counts
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
