@@ -96,13 +96,21 @@ def test_rigid_contact_runs_with_its_own_stepper(here: Path, capsys):
     assert "moves by" in shown["half step: arm.angle"] and float(shown["audit: penetration"].split()[0]) < 1e-11
 
 
+def test_the_order_of_rigid_steps_can_be_chosen(here: Path, capsys):
+    Path("rattling.yaml").write_text(RATTLING % 0.5)
+    assert main(["run", "rattling.yaml", "--until", "0.01", "--step", "0.1 ms", "--order", "1"]) == 0
+    assert "order=1" in table(capsys.readouterr().out)["stepper"]
+    assert main(["run", "swing.yaml", *SHORT, "--order", "1"]) == 2
+    assert "--order: belongs to steps of rigid contact" in capsys.readouterr().err
+
+
 def test_a_start_in_penetration_is_bad_input_and_can_be_closed(here: Path, capsys):
     Path("rattling.yaml").write_text(RATTLING % 0.6)
     assert main(["run", "rattling.yaml", "--until", "0.1"]) == 2
     assert "penetrates 'J1' by 0.099 m" in capsys.readouterr().err and not Path("rattling.nc").exists()
     assert main(["run", "rattling.yaml", "--until", "0.01", "--reclose"]) == 0
-    assert main(["run", "rattling.yaml", "--until", "0.1", "--rtol", "1e-6"]) == 2
-    assert "--rtol: rigid contact takes fixed steps" in capsys.readouterr().err
+    assert main(["run", "rattling.yaml", "--until", "0.1", "--atol", "1e-6"]) == 2
+    assert "--atol: rigid contact knows a relative tolerance only" in capsys.readouterr().err
 
 
 def test_a_file_goes_before_the_library(here: Path):
