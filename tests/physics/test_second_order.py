@@ -54,7 +54,7 @@ joints: {J: {kind: revolute, between: [a.e, b.e]}}
 start: {a: 0, b: 1, a.rate: 5, b.rate: -3, a.x: 0, a.y: 0, a.x.rate: 1}
 """
     found = [simulate(loads(text), 1.0, MoreauJean(h)) for h in (4e-4, 2e-4)]
-    assert audited(found[1], "momentum drift") < 1e-12
+    assert audited(found[1], "momentum drift") < 1e-11  # round-off of 5000 steps
     spin = [audited(run, "angular momentum drift") for run in found]
     assert spin[0] / spin[1] == pytest.approx(4.0, rel=0.1) and spin[1] < 1e-5
 
