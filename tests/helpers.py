@@ -3,10 +3,13 @@
 import re
 
 import numpy as np
+import pytest
 
 from jointplay.engine import emit, stop, trace
 from jointplay.run import Run
 
+MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
+EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
 NAN_BITS = np.float64("nan").view(np.int64)
 
 
