@@ -177,16 +177,29 @@ def from_material(
     """
     modulus = contact_modulus(young, poisson, other_young, other_poisson)
     K = hertz_stiffness(modulus, journal_radius, clearance)
+    chosen, entries = _derived(law, modulus, K, mass, speed, restitution)
+    sizes = {"journal_radius": journal_radius, "clearance": clearance, "length": length}
+    used = {n: sizes[n] for n in law.geometry}
+    missing = [n for n, x in used.items() if x is None]
+    if missing:
+        raise InputError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
+    unknown = [n for n, d in law.own.items() if n not in chosen and d is inspect.Parameter.empty]
+    if unknown:
+        raise InputError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
+    numbers = {n: float(x) for n, x in used.items() if x is not None}
+    return chosen, Numbers([*entries, *_tried(law, mass, speed, chosen | numbers)])
+
+
+def _derived(
+    law: Law, modulus: float, K: float, mass: float, speed: float, restitution: float
+) -> tuple[dict[str, float], list[Entry]]:
+    """The parameters that the law has of its own, and where they come from; K: the stiffness by Hertz."""
     entries = [Entry("modulus", modulus, "Pa", "1/E* = sum of (1 - nu^2)/E")]
     if law is not NORMAL["hertz"]:
         entries.append(Entry("restitution", restitution, "", "given"))
-    chosen: dict[str, float] = {}
-    own = law.own
-    if "restitution" in own:
-        chosen["restitution"] = restitution
-    if "modulus" in own:
-        chosen["modulus"] = modulus
-    if "stiffness" in own and law.units.get("stiffness") == "N/m^exponent":
+    known = {"restitution": restitution, "modulus": modulus}
+    chosen = {name: x for name, x in known.items() if name in law.own}
+    if "stiffness" in law.own and law.units.get("stiffness") == "N/m^exponent":
         chosen |= {"stiffness": K, "exponent": 1.5}
         said = "4/3 E* sqrt(R_J R_B/c): Hertz, sphere in hollow sphere; it changes with the clearance"
         entries += [Entry("stiffness", K, "N/m^1.5", said), Entry("exponent", 1.5, "", "Hertz, contact in a point")]
@@ -206,37 +219,31 @@ def from_material(
             Entry("damping", chosen["damping"], "N*s/m", "the restitution at this mass and speed, by trial impacts"),
             Entry("ramp", chosen["ramp"], "m", "a tenth of the depth by Hertz at this mass and speed"),
         ]
-    sizes = {"journal_radius": journal_radius, "clearance": clearance, "length": length}
-    used = {n: sizes[n] for n in law.geometry}
-    missing = [n for n, x in used.items() if x is None]
-    if missing:
-        raise InputError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
-    unknown = [n for n, d in own.items() if n not in chosen and d is inspect.Parameter.empty]
-    if unknown:
-        raise InputError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
-    numbers = {n: float(x) for n, x in used.items() if x is not None}
-    hit = impact(law, mass, speed, **chosen, **numbers)
-    at = hit.depth
-    near = 1 - 1e-6
-    above, below = (float(law(x, 0.0, speed, **chosen, **numbers)[0]) for x in (at, at * near))
+    return chosen, entries
+
+
+def _tried(law: Law, mass: float, speed: float, numbers: Mapping[str, float]) -> list[Entry]:
+    """What an impact with these numbers does, and the step that resolves it."""
+    hit = impact(law, mass, speed, **numbers)
+    at, near = hit.depth, 1 - 1e-6
+    above, below = (float(law(x, 0.0, speed, **numbers)[0]) for x in (at, at * near))
     slope = (above - below) / (at * (1 - near))
-    if "restitution" in own:
-        factor = _factor(law, speed, at, chosen | numbers)
+    entries = []
+    if "restitution" in law.own:
+        factor = _factor(law, speed, at, numbers)
         entries.append(Entry("damping factor", factor, "", f"{law.name}: force = elastic (1 + factor rate/approach)"))
     said = f"an impact of {mass:g} kg at {speed:g} m/s with these numbers"
     period = 2 * math.pi * math.sqrt(mass / slope)
-    step = min(hit.duration, period) / STEPS
-    entries += [
+    why = f"1/{STEPS} of the shorter of duration and period; contact must be resolved"
+    return [
+        *entries,
         Entry("effective restitution", hit.restitution, "", said),
         Entry("largest depth", hit.depth, "m", said),
         Entry("largest force", hit.force, "N", said),
         Entry("contact duration", hit.duration, "s", said),
         Entry("natural period", period, "s", "2 pi sqrt(m/k), k the slope of the force at the largest depth"),
-        Entry(
-            "recommended step", step, "s", f"1/{STEPS} of the shorter of duration and period; contact must be resolved"
-        ),
+        Entry("recommended step", min(hit.duration, period) / STEPS, "s", why),
     ]
-    return chosen, Numbers(entries)
 
 
 def _factor(law: Law, speed: float, depth: float, parameters: Mapping[str, float]) -> float:
