@@ -59,6 +59,7 @@ class Loop:
         self.model = Model(plant, given) if uses_model(given) else None
         # what sensors show late or seldom may jump, and is apart from what it shows
         self.late = any(sensor.delay or sensor.period for sensor in given.sensors.values())
+        self.watches_model = self.model is not None and not self.late and not given.period
         self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
         soft = bool(self.model and self.model.soft)  # the model goes on as before where sensors do not tell
         self.before = [f"{name}.before" for name in self.guesses] if soft else []
@@ -292,7 +293,7 @@ class Loop:
 
     def stray(self, q: Vector, said: Command, t: Scalar) -> None:
         """Note when the mechanism first has another configuration than the model."""
-        if self.model is None or not said.place or self.late or self.control.period:
+        if not self.watches_model or not said.place:
             return
         apart: Scalar = 0.0
         for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):

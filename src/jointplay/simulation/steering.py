@@ -143,7 +143,7 @@ class Pilot:
         found = []
         if self.control.settled and not number("control.time"):
             found.append(f"control: the run ended before {self.control.settled:g} s, when its statistics were to begin")
-        time = number("control.astray")
+        time = number("control.astray") if self.loop.watches_model else -1.0
         if time < 0:
             return found
         return [
