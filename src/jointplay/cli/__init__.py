@@ -137,10 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(add("run", "simulate a mechanism and write what happened", "run"))
     _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
 
-    check = add("check", "assemble a mechanism and say what is odd about it")
-    _add_model(check)
-    check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
-
+    _add_check(add("check", "assemble a mechanism and say what is odd about it"))
     _add_equilibria(add("equilibria", "find the positions in which a mechanism can rest"))
     _add_balance(add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance"))
     add("library", "list the mechanisms of the library, one line each")
@@ -175,6 +172,11 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
+    _add_model(check)
+    check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
 
 
 def _add_equilibria(equilibria: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import InputError
@@ -34,7 +34,6 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     >>> round(impact(NORMAL["hunt_crossley"], 1.0, 0.1, restitution=0.5).restitution, 6)
     0.662962
     """
-    import numpy as np
     from scipy.integrate import solve_ivp  # type: ignore[import-untyped]
 
     given = {n: d for n, d in law.parameters.items() if d is not inspect.Parameter.empty} | parameters
@@ -42,16 +41,10 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     def force(depth: float, rate: float) -> float:
         return float(law(depth, rate, speed, **given)[0])
 
-    # The scales: where the work of the law at rest equals the kinetic energy, and how long that takes at this speed.
-    energy, deep = 0.5 * mass * speed * speed, 1e-12
-    while (mean := 0.5 * deep * force(deep, 0.0)) < energy:
-        deep *= 2
-        if deep > 1e6:
-            raise InputError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
-    deep *= math.sqrt(energy / mean)
-    time = deep / speed
-
-    calls = itertools.count()
+    deep = _stopped(lambda depth: force(depth, 0.0), 0.5 * mass * speed * speed)
+    if deep is None:
+        raise InputError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
+    time, calls = deep / speed, itertools.count()
 
     def rates(t: float, y: Any) -> list[float]:
         if next(calls) > MOST_CALLS:
@@ -70,14 +63,22 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     run = solve_ivp(
         rates, (0.0, math.inf), [0.0, 1.0], "DOP853", dense_output=True, events=(parted, turned), rtol=1e-11, atol=1e-13
     )
-    largest, begin, end = 0.0, 0.0, float(run.t[-1])
-    for _ in range(3):  # ever closer around the largest force
-        times = np.linspace(begin, end, 101)
-        forces = [force(x * deep, v * speed) for x, v in run.sol(times).T]
-        peak = int(np.argmax(forces))
-        largest, begin, end = max(largest, forces[peak]), times[max(peak - 1, 0)], times[min(peak + 1, 100)]
+    largest = _largest(lambda t: [force(x * deep, v * speed) for x, v in run.sol(t).T], float(run.t[-1]))
     deepest = float(run.y_events[1][0][0]) * deep
     return Impact(-float(run.y[1, -1]), float(run.t_events[0][0]) * time, deepest, largest)
+
+
+def _largest(forces: Callable[[Any], list[float]], end: float) -> float:
+    """The largest of forces over times from 0 to an end, ever closer around it."""
+    import numpy as np
+
+    largest, begin = 0.0, 0.0
+    for _ in range(3):
+        times = np.linspace(begin, end, 101)
+        found = forces(times)
+        peak = int(np.argmax(found))
+        largest, begin, end = max(largest, found[peak]), times[max(peak - 1, 0)], times[min(peak + 1, 100)]
+    return largest
 
 
 def effective_restitution(factor: float) -> float:
@@ -154,6 +155,16 @@ class Numbers(Mapping[str, float]):
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         lines = [f"{a:<{widths[0]}}  {b:>{widths[1]}} {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
         return "\n".join(lines)
+
+
+def _stopped(force: Callable[[float], float], energy: float) -> float | None:
+    """The depth (m) at which the work of a force, taken as linear, is this energy (J); None if it never is."""
+    deep = 1e-12
+    while (mean := 0.5 * deep * force(deep)) < energy:
+        deep *= 2
+        if deep > 1e6:
+            return None
+    return deep * math.sqrt(energy / mean)
 
 
 def from_material(
