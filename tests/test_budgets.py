@@ -16,8 +16,8 @@ ENGINE = sorted((ROOT / "src" / "jointplay" / "engine").rglob("*.py"))
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 # Files that are longer than 400 lines, and how many functions are longer than 40: both shall shrink, none may grow.
-LONG_FILES = {"papers/bai2026.py": 453, "papers/akhadkar2016.py": 408, "engine/recorder.py": 415}
-LONG_FUNCTIONS, LONGEST_FUNCTION = 30, 83
+LONG_FILES = {"engine/recorder.py": 415}
+LONG_FUNCTIONS, LONGEST_FUNCTION = 28, 79
 
 HEAVY = {"numpy", "pydantic", "llvmlite", "scipy", "xarray", "matplotlib"}
 MACHINE_PATH = re.compile(r"(?<![\w.])(/(home|root|work|tmp|opt|usr|var|mnt|Users)/|[A-Z]:\\)")
