@@ -131,6 +131,8 @@ def test_a_disc_is_drawn():
     jp.plots.journal(run)
     page = report.html(run)
     assert '"wheel":0.1' in page and '"guide":"line"' in page and '"shape":"floor"' in page
+    left, bottom, right, top = report.scene.box(jp.plots.places.Places(run))
+    assert (left, right, top) == pytest.approx((-0.1, 0.1, 0.3)) and bottom == pytest.approx(run.y.values.min() - 0.1)
 
 
 def test_a_disc_is_controlled_and_driven_along_its_line():
