@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jointplay.analysis.evidence import Verdict
 
 PAGES = {".html": "matplotlib"}
+SIMULATED = ("changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")  # only of models
 
 
 def analyse(arguments: argparse.Namespace) -> int:
@@ -53,21 +54,7 @@ def analyse(arguments: argparse.Namespace) -> int:
 def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import read, verdict
 
-    _only(
-        arguments,
-        "a series",
-        "signal",
-        "twin",
-        "changes",
-        "until",
-        "every",
-        "settle",
-        "rtol",
-        "atol",
-        "step",
-        "reclose",
-        "over",
-    )
+    _only(arguments, "a series", "signal", "twin", *SIMULATED)
     return verdict(read(arguments.model, arguments.column, period))
 
 
@@ -75,20 +62,7 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay import results
     from jointplay.analysis import verdict
 
-    _only(
-        arguments,
-        "a result",
-        "column",
-        "changes",
-        "until",
-        "every",
-        "settle",
-        "rtol",
-        "atol",
-        "step",
-        "reclose",
-        "over",
-    )
+    _only(arguments, "a result", "column", *SIMULATED)
     twin = None if arguments.twin is None else results.load(arguments.twin)
     return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
 
@@ -110,17 +84,9 @@ def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     _only(arguments, "a model", "column", "twin")
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
-    tolerances = {}
-    for name in ("rtol", "atol"):
-        text = getattr(arguments, name)
-        if text is not None and step is not None:
-            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
-        if text is not None:
-            tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return mechanism, {
-        "stepper": chosen_stepper(mechanism, 0.0, step, tolerances, arguments.order),
-        "reclose": arguments.reclose,
-    }
+    tolerances = inputs.tolerances(arguments, step)
+    stepper = chosen_stepper(mechanism, 0.0, step, tolerances, arguments.order)
+    return mechanism, {"stepper": stepper, "reclose": arguments.reclose}
 
 
 def _over(arguments: argparse.Namespace, period: float | None) -> int:

@@ -108,14 +108,7 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
             f"--step: {until / step:.3g} steps to --until = {until:g} s are too many; "
             f"choose at least {until / MOST_STEPS:g} s"
         )
-    tolerances = {}
-    for name in ("rtol", "atol"):
-        text = getattr(arguments, name)
-        if text is not None and step is not None:
-            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
-        if text is not None:
-            tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return until, every, step, tolerances
+    return until, every, step, inputs.tolerances(arguments, step)
 
 
 def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:

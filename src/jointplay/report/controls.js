@@ -6,7 +6,8 @@ const still = motion.time.length < 2;
 
 readColours();
 element("title").textContent = content.title;
-element("summary").textContent = `${shown(span, 3)} s simulated · ${content.bodies.length} bodies · ${content.joints.length} joints`
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+element("summary").textContent = `${shown(span, 3)} s simulated · ${counted(content.bodies.length, "body", "bodies")} · ${counted(content.joints.length, "joint", "joints")}`
   + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal twin beside it" : "");
 if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;

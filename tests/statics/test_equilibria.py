@@ -8,6 +8,7 @@ import pytest
 from jointplay.model import Mechanism, library, loads
 from jointplay.statics import equilibria
 from jointplay.system import System
+from tests.helpers import PARALLEL
 
 
 def test_a_pendulum_hangs_or_stands():
@@ -104,20 +105,7 @@ def test_each_loose_joint_doubles_the_equilibria():
 
 
 def test_redundant_rows_do_not_hide_an_equilibrium():
-    parallel = loads("""
-name: parallel cranks
-ground: {points: {A: [0, 0], B: [1, 0], C: [2, 0]}}
-bodies: {a: {bar: 0.5, mass: 1}, b: {bar: 0.5, mass: 1}, c: {bar: 0.5, mass: 1},
-  beam: {bar: 2.0, mass: 1, points: {middle: [1, 0]}}}
-joints:
-  A: {kind: revolute, between: [ground.A, a.start]}
-  B: {kind: revolute, between: [ground.B, b.start]}
-  C: {kind: revolute, between: [ground.C, c.start]}
-  D: {kind: revolute, between: [a.end, beam.start]}
-  E: {kind: revolute, between: [b.end, beam.middle]}
-  F: {kind: revolute, between: [c.end, beam.end]}
-start: {a: 40 deg, b: 40 deg, c: 40 deg}
-""")
+    parallel = loads(PARALLEL.replace("60 deg", "40 deg"))
     system = System(parallel)
     found = equilibria(system)
     assert {e.stability for e in found} == {"stable", "unstable"} and len(found) == 2

@@ -17,7 +17,7 @@ from jointplay.engine.native import Native
 from jointplay.run import Run
 from tests.helpers import run_to_end
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
 import os, pathlib, sys, time
 from jointplay import cache

@@ -1,13 +1,29 @@
 """Derivatives against differences in forty digits, through every operation and construct."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
 from mpmath import mp
 
 from jointplay import engine
-from jointplay.engine import TraceError, Value, branch, derivative, loop, solve, subroutine, trace, whole
-from tests.helpers import evaluate, run_to_end, same_bits
+from jointplay.engine import (
+    TraceError,
+    Value,
+    branch,
+    derivative,
+    emit,
+    loop,
+    memory,
+    sin,
+    solve,
+    sqrt,
+    subroutine,
+    trace,
+    whole,
+)
+from tests.helpers import EVERY_MODE, evaluate, run_to_end, same_bits
 
 POINTS = np.array([[0.7, 1.3], [-0.4, 0.6], [2.1, -0.8], [-1.7, -2.3], [0.05, 3.0]])
 TRIG = [lambda m, x, y: m.sin(x * y), lambda m, x, y: m.cos(x - y), lambda m, x, y: m.tan(0.3 * x + y * y / 9)]
@@ -263,3 +279,82 @@ def test_solve_needs_as_many_residuals_as_unknowns():
     for residual in (lambda x, y: [x + y], lambda x, y: [x, y, x + y]):
         with pytest.raises(TraceError, match=r"test_derivative.py:.*unknowns"):
             evaluate(lambda a, r=residual: solve(r, [a, a])[0][0], [1.0])
+
+
+@EVERY_MODE
+def test_inputs_may_be_negations_and_may_come_twice(mode):
+    def text(x, y):
+        u = -y
+        v = x * -y  # recorded as -(x * y)
+        f, g = u * u + 3 * u, sin(v) - 2 * v
+        [[a]], [[b]] = derivative([f], [u]), derivative([g], [v])
+        [[c, d]] = derivative([x * x * y], [x, x])
+        [[first, second]] = derivative([u * u], [y, u])
+        return [a, b, c, d, first, second, *derivative([u, y], [u])[0]]
+
+    x, y = np.array([0.4, 2.0]), np.array([-0.7, 0.3])
+    wanted = [3 - 2 * y, np.cos(x * y) - 2, 2 * x * y, 2 * x * y, 2 * y, -2 * y, 1 + 0 * x]
+    found = evaluate(text, x, y, **mode)
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+def sided(s, p):
+    """Derivatives through branches with a constant side, plain, in code, nested, in memory and twice."""
+
+    def write(cell, x):
+        cell.value = x
+
+    cell = memory("cell", 0.0)
+    branch(s.x > p.c, lambda: write(cell, s.x * s.x), lambda: write(cell, 0.0))
+    plain = branch(s.x > p.c, lambda: s.x, lambda: 0.0)
+    code = branch(s.x > p.c, lambda: s.x * s.y, lambda: 0.0)
+    nested = branch(s.y > 0, lambda: branch(s.x > p.c, lambda: sin(s.x), lambda: 0.0) * s.y, lambda: s.y)
+    apart = subroutine(lambda a: branch(a > p.c, lambda: a * a, lambda: 0.0))(s.x)
+    flat = branch(s.x > p.c, lambda: 1.0, lambda: 0.0)
+    found = {}
+    for name, z in {"plain": plain, "code": code, "nested": nested, "apart": apart, "cell": cell.value}.items():
+        found[name], found[name + "_y"] = derivative([sqrt(z)], [s.x, s.y])[0]
+        found[name + "_negative"] = derivative([-z * s.y], [s.x])[0][0]
+    found["flat"] = derivative([sqrt(flat) * s.x], [s.x])[0][0]
+    [[once]] = derivative([code * s.x], [s.x])
+    found["twice"] = derivative([sqrt(once)], [s.x])[0][0]
+    emit("rows", **found)
+    return {}
+
+
+@pytest.mark.parametrize("c", [-10.0, 10.0])
+@pytest.mark.parametrize("y", [0.5, -0.5])
+def test_eager_derivatives_know_both_sides_of_a_branch(c, y):
+    made = trace(sided, {"x": 0.25, "y": 0.5}, {"c": 0.0})
+    one, two = (run_to_end(made, {"c": c}, {"y": y}, 1, eager=eager, fma=False).rows("rows") for eager in (True, False))
+    assert [n for n in one if not same_bits(one[n], two[n])] == []
+    assert math.isnan(one["plain"][0]) == (c > 0)
+
+
+@EVERY_MODE
+def test_solve_may_stand_in_a_residual(mode):
+    def text(x, y):
+        def outer(z):
+            (w,), _ = solve(lambda w: [w + 0.3 * sin(w) * z - x], [x], 8)
+            return [z + 0.2 * w * w - y]
+
+        (z,), left = solve(outer, [y], 8)
+        return [z, derivative([z], [x])[0][0], left]
+
+    x, y, h = 0.7, 0.4, 1e-6
+    z, slope, left = evaluate(text, [x - h, x, x + h], [y] * 3, **mode)
+    assert (left < 1e-14).all() and slope[1] == pytest.approx((z[2] - z[0]) / (2 * h), rel=1e-8)
+
+
+@EVERY_MODE
+def test_a_subroutine_made_in_a_side_has_derivatives(mode):
+    def text(x, y):
+        def side():
+            c = x * y
+            inner = subroutine(lambda z: z * c + z * z)
+            return inner(x) + inner(y)
+
+        return derivative([branch(x > 0, side, lambda: 0.0)], [x])[0][0]
+
+    x, y = np.array([2.0, 0.5]), np.array([3.0, -1.0])
+    np.testing.assert_allclose(evaluate(text, x, y, **mode), 2 * x * y + y * y + 2 * x, rtol=1e-14)

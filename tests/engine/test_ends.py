@@ -24,15 +24,13 @@ from jointplay.engine import (
     shared_max,
     sqrt,
     stop,
+    subroutine,
     total,
     trace,
     where,
 )
 from jointplay.run import Run
-from tests.helpers import differences, lane_run, outcome, run_to_end, scalar_outcomes
-
-MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
-EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
+from tests.helpers import EVERY_MODE, differences, lane_run, outcome, run_to_end, scalar_outcomes
 
 
 def counting(s, p):
@@ -248,3 +246,41 @@ def test_stop_interrupts_one_call_of_machine_code():
     begin = time.perf_counter()
     assert 0 < run.advance() < 10**10
     assert time.perf_counter() - begin < 2.0
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_shared_steps_forget_lanes_that_have_ended(inside):
+    """Also where the argument depends on parameters only, alone or in a subroutine."""
+
+    def step(s, p):
+        h = subroutine(shared_max)(p.h) if inside else shared_max(p.h)
+        stop(s.step >= p.last)
+        return {"x": s.x + h}
+
+    sets = [{"h": 1.0}, {"h": 5.0, "last": 1}]
+    run = lane_run(trace(step, {"x": 0.0}, {"h": 1.0, "last": 100}), sets, 6, eager=False, share=True)
+    assert run["x"].tolist() == [5 + 5 + 4, 10]
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_a_lane_that_is_not_a_number_leaves_the_others_alone(lanes):
+    def step(s, p):
+        return {"x": s.x + shared_max(p.h / s.v), "v": s.v - p.dv}
+
+    made = trace(step, {"x": 0.0, "v": 2.0}, {"h": 1.0, "dv": 0.0})
+    sets = [{"h": 1.0}, {"h": 0.0, "dv": 1.0}, *({"h": 0.5} for _ in range(lanes - 2))]
+    run = lane_run(made, sets, 6, eager=False, share=True)
+    assert run.status == ["running", "non-finite", *["running"] * (lanes - 2)]
+    assert run["x"].tolist() == [3.0, 1.0, *[3.0] * (lanes - 2)] and run["step"][1] == 2
+
+
+@pytest.mark.parametrize("record", [("m",), ()])
+def test_the_largest_is_that_of_the_lanes_that_run_here(record):
+    def step(s, p):
+        emit("rows", m=shared_max(s.x))
+        return {"y": branch(s.x > p.c, lambda: shared_max(s.x) + 0.5 * s.x, lambda: s.x)}
+
+    made = trace(step, {"x": 0.0, "y": 0.0}, {"c": 0.0}, record={"rows": record})
+    state = {"x": [1.0, 5.0]}
+    run = run_to_end(made, {"c": [0.0, 10.0]}, state, 1, lanes=2, eager=False, share=True)
+    assert run["y"].tolist() == [1.5, 5.0]

@@ -1,24 +1,36 @@
 """What single operations compute: NaN and signed zeros, integers, exactness at the limits, powers."""
 
+import math
+
 import numpy as np
 import pytest
 
 from jointplay.engine import (
+    Pair,
+    asin,
     bits,
+    derivative,
     emit,
+    exp,
     floor,
     from_bits,
     integer,
+    log,
     maximum,
     minimum,
+    modulo,
     number,
+    pow,
     sign,
+    sin,
     sqrt,
     stop,
     trace,
     where,
+    whole,
 )
-from tests.helpers import evaluate, recorded, run_to_end, same_bits
+from jointplay.run import Run
+from tests.helpers import EVERY_MODE, MODES, evaluate, recorded, run_to_end, same_bits
 
 SPECIAL = np.array([np.nan, -np.inf, -1.5, -0.0, 0.0, 5e-324, 0.5, 1.0, 2.5, 1e308, np.inf])
 A, B = (x.ravel() for x in np.meshgrid(SPECIAL, SPECIAL))
@@ -175,3 +187,54 @@ def test_parameter_arrays_are_read_by_index_and_clamped():
     lanes = run_to_end(made, {"x": [np.arange(3.0), np.arange(3.0) * 10]}, lanes=2)
     assert lanes.rows("out", 0)["x"].tolist() == [0, 0, 0, 1, 2, 2, 2, 2]
     assert lanes.rows("out", 1)["x"].tolist() == [0, 0, 0, 10, 20, 20, 20, 20]
+
+
+@EVERY_MODE
+def test_modulo_never_has_the_wrong_sign(mode):
+    rng = np.random.default_rng(0)
+    y = rng.choice([0.1, 0.3, 2 * math.pi, 1 / 3, 7.0, 0.7, -0.3, -math.pi], 4000)
+    x = rng.integers(-1000, 1000, 4000) * y
+    x[::2] = np.nextafter(x[::2], rng.choice([-np.inf, np.inf], 2000))
+    x, y = (x[:300], y[:300]) if mode["eager"] else (x, y)
+    rest, slope = evaluate(lambda x, y: [modulo(x, y), derivative([x % y], [x])[0][0]], x, y, **mode)
+    assert ((rest == 0) | ((rest < 0) == (y < 0))).all() and (abs(rest) <= abs(y) * (1 + 1e-12)).all()
+    assert (slope == 1).all()
+    if not mode["eager"] and mode.get("fma", True):
+        assert rest.tolist() == np.mod(x, y).tolist()
+
+
+def test_modulo_of_integers_is_exact_to_51_bits():
+    made = trace(lambda s, p: {"k": s.k % p.n, "j": p.n % s.j}, {"k": 0, "j": 5}, {"n": 7})
+    run = Run(made, eager=False)
+    for k in (-1, -7, 13, 2**51 - 1, -(2**51) + 1):
+        run.start(0, {"n": 9}, {"k": k})
+        run.advance(1)
+        assert (run["k"], run["j"]) == (k % 9, 4)
+    assert "2**51" in modulo.__doc__
+    assert evaluate(lambda x: 7.5 % x, [2.0, -2.0]).tolist() == [1.5, -0.5]
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_product_less_itself_is_nothing(lanes):
+    def step(s, p):
+        v = Pair(s.x, s.y)
+        return {"a": s.x * s.y - s.y * s.x, "b": v.cross(v), "c": p.q * s.x + -(p.q * s.x)}
+
+    made = trace(step, {"x": 0.1, "y": 0.7, "a": 1.0, "b": 1.0, "c": 1.0}, {"q": 0.3})
+    run = run_to_end(made, steps=1, lanes=lanes, eager=False)
+    assert [run[n].tolist() for n in "abc"] == [[0.0] * lanes] * 3 and recorded(made, "mul") == 2
+
+
+def test_functions_of_plain_numbers_give_what_a_run_gives():
+    words = [lambda: log(0.0), lambda: log(-1.0), lambda: exp(1e4), lambda: asin(2.0), lambda: sin(math.inf)]
+    words += [lambda: pow(0.0, -1.0), lambda: pow(-2.0, 0.5), lambda: pow(-10.0, 401.0)]
+    found = [word() for word in words]
+    nan = math.nan
+    np.testing.assert_array_equal(found, [-math.inf, nan, math.inf, nan, nan, math.inf, nan, -math.inf])
+    made = trace(lambda s, p: {"x": where(s.x > log(0.0), 1.0, 2.0)}, {"x": 0.0})
+    assert run_to_end(made, steps=1, eager=False)["x"] == 1
+
+
+def test_shifts_to_the_right_bring_in_zeros():
+    made = trace(lambda s, p: {"k": whole(-8) >> 1, "j": floor(s.x)}, {"k": 0, "j": 0.0, "x": 1.5})
+    assert [int(run_to_end(made, steps=1, **mode)["k"][0]) for mode in MODES] == [2**63 - 4] * 3

@@ -11,6 +11,7 @@ import pytest
 from jointplay.model import Following, library, loads
 from jointplay.statics import assemble, check, freedom, matrix_text, start
 from jointplay.system import System
+from tests.helpers import PARALLEL
 
 DEGREES = {
     "four_bar": 1, "slider_crank": 1, "five_bar": 2, "scotch_yoke": 1, "pendulum": 1, "crank_rocker_2016": 1,
@@ -45,25 +46,6 @@ def test_slider_crank_closes_as_the_formula_says():
     r, l = 0.1, 0.3
     assert q["slider.x"] == pytest.approx(r * math.cos(angle) + math.sqrt(l**2 - (r * math.sin(angle)) ** 2), abs=1e-12)
     assert q["slider.y"] == pytest.approx(0.0, abs=1e-12)
-
-
-PARALLEL = """
-name: parallel cranks
-ground: {points: {A: [0, 0], B: [1, 0], C: [2, 0]}}
-bodies:
-  a: {bar: 0.5, mass: 1}
-  b: {bar: 0.5, mass: 1}
-  c: {bar: 0.5, mass: 1}
-  beam: {bar: 2.0, mass: 1, points: {middle: [1, 0]}}
-joints:
-  A: {kind: revolute, between: [ground.A, a.start]}
-  B: {kind: revolute, between: [ground.B, b.start]}
-  C: {kind: revolute, between: [ground.C, c.start]}
-  D: {kind: revolute, between: [a.end, beam.start]}
-  E: {kind: revolute, between: [b.end, beam.middle]}
-  F: {kind: revolute, between: [c.end, beam.end]}
-start: {a: 60 deg, b: 60 deg, c: 60 deg}
-"""
 
 
 def test_redundant_rows_are_counted_and_named():

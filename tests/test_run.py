@@ -20,12 +20,16 @@ from jointplay.engine import (
     memory,
     modulo,
     number,
+    peak,
+    solve,
     stop,
     total,
     trace,
     where,
+    whole,
 )
-from jointplay.run import Run
+from jointplay.run import Run, undisturbed
+from tests.helpers import MODES, run_to_end, same_bits
 
 STATE = {"x": 1.0, "v": 0.0}
 PARAMETERS = {"h": 1e-3, "k": 100.0, "n": 10}
@@ -248,3 +252,166 @@ def test_a_run_in_a_thread_can_be_stopped_and_goes_on(program):
     assert not worker.is_alive() and run["count"] == run["step"] > 0
     run.resume()
     assert run.advance(5) == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"parameters": {"n": 2**63}}, "'n' is a 64-bit integer"),
+        ({"parameters": {"n": -(2**63) - 1}}, "'n' is a 64-bit integer"),
+        ({"parameters": {"n": 2.0**63}}, "'n' is a 64-bit integer"),
+        ({"parameters": {"n": math.inf}}, "'n' is a 64-bit integer"),
+        ({"parameters": {"a": 10**400}}, "'a' is too large"),
+        ({"parameters": {"a": 1j}}, "'a' must be a number"),
+        ({"parameters": {"a": np.complex128(1)}}, "'a' must be a number"),
+        ({"parameters": {"whole": [2**64, 1]}}, "'whole' must be an array of 64-bit numbers"),
+        ({"state": {"d": np.ones(3)}}, "'d'"),
+        ({"state": {"x": math.nan}}, "'x' must be a number"),
+        ({"parameters": {"nonsense": 1.0}}, "nonsense"),
+    ],
+)
+def test_a_lane_is_not_reset_by_a_start_that_is_refused(given, words):
+    def step(s, p):
+        return {"x": s.x + p.a + delay("d", s.x, 1, s.step, 1), "k": s.k + p.n + p.whole[0]}
+
+    made = trace(step, {"x": 0.0, "k": 0}, {"a": 1.0, "n": 1, "whole": np.array([1, 2])})
+    run = run_to_end(made, {"a": 3.0, "n": 5}, steps=4, eager=False)
+    before = run.state_words.copy(), run.parameter_words.copy(), run.arrays["whole"].copy()
+    both = {"parameters": {"a": 7.0, "whole": np.array([5, 5])}, "state": {"k": 9}}
+    with pytest.raises(ValueError, match=words):
+        run.start(0, **{key: both[key] | given.get(key, {}) for key in both})
+    for old, new in zip(before, (run.state_words, run.parameter_words, run.arrays["whole"]), strict=True):
+        assert old.tolist() == new.tolist()
+    with pytest.raises(ValueError, match=words):
+        Run(made, **given)
+
+
+def test_a_refused_setting_changes_no_lane():
+    run = Run(trace(lambda s, p: {}, {"x": 1.0}), lanes=2, eager=False)
+    with pytest.raises(ValueError, match="'x'"):
+        run["x"] = [2.0, None]
+    assert run["x"].tolist() == [1, 1]
+
+
+def resumable(s, p):
+    late = delay("late", s.x * p.a, 2, s.step, 5, -1.0)
+    total("odd", where(s.x > 2, math.nan, 1.0))
+    peak("best", s.x, s.x)
+    delay("bad", s.x / where(s.step > 2, 0.0, 1.0), 1, s.step, 1)
+    on = memory("on", False)
+    on.value = ~on.value
+    emit("rows", late=late, on=on.value)
+    return {"x": s.x + 1.0, "k": s.k + 1}
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 8])
+@pytest.mark.parametrize("eager", [True, False])
+def test_all_that_can_be_read_can_be_given_back(lanes, eager):
+    made = trace(resumable, {"x": 0.0, "k": 0}, {"a": 1.0})
+    given = {"a": np.linspace(1, 2, lanes)}
+    run = run_to_end(made, given, steps=7, lanes=lanes, eager=eager)
+    kept = {name: run[name] for name in run.places}
+    resumed, other = Run(made, given, kept, lanes=lanes, eager=eager), Run(made, given, lanes=lanes, eager=eager)
+    for name in run.places:
+        other[name] = run[name]
+    for one in (run, resumed, other):
+        one.advance(6)
+    assert math.isnan(run["odd"][0]) and np.isinf(run["bad"]).any()
+    for one in (resumed, other):
+        assert same_bits(one.state_words, run.state_words)
+        for lane in range(lanes):
+            assert one.rows("rows", lane)["late"].tolist() == run.rows("rows", lane)["late"][7:].tolist()
+    single = Run(made, {"a": given["a"][-1]}, eager=eager)
+    single.start(0, {"a": given["a"][-1]}, {n: x[..., -1] for n, x in kept.items()})
+    single.advance(6)
+    assert same_bits(single.state_words[:, 0], run.state_words[:, -1])
+    single["late"] = 4.0
+    assert single["late"].tolist() == [[4.0]] * 8
+
+
+def test_explain_tells_what_the_text_raises():
+    fragile = False
+
+    def step(s, p):
+        if fragile:
+            raise RuntimeError("not again")
+        return {"x": s.x / (s.x - 2.0)}
+
+    run = run_to_end(trace(step, {"x": 4.0}), steps=5, eager=False)
+    assert run.status == ["non-finite"] and "first div gives inf" in run.explain()
+    fragile = True
+    assert "'x' is not finite" in run.explain() and "RuntimeError: not again" in run.explain()
+
+
+def test_explain_goes_through_a_singular_newton_step():
+    def step(s, p):
+        (z,), _ = solve(lambda z: [branch(s.x > 0, lambda: z * z - s.x, lambda: s.x)], [1.0])
+        return {"x": s.x - 0.5, "z": z}
+
+    made = trace(step, {"x": 0.9, "z": 0.0})
+    runs = [run_to_end(made, steps=5, **mode) for mode in MODES]
+    assert [run.status for run in runs] == [["non-finite"]] * 3
+    assert "'z' is not finite; first div gives" in runs[2].explain()
+
+
+def test_explain_knows_statuses_of_its_own():
+    def step(s, p):
+        stop(s.x > 1, where(s.x > 1, whole(9), 1), 77)
+        return {"x": s.x + 1}
+
+    run = run_to_end(trace(step, {"x": 0.0}), eager=False)
+    assert run.explain() == "status 9 at step 2 (77)"
+
+
+def test_ctrl_c_does_not_wait_for_a_chunk_of_eager_steps():
+    pause = 0.0
+
+    def step(s, p):
+        time.sleep(pause)
+        emit("rows", x=s.x)
+        return {"x": s.x + 1}
+
+    made = trace(step, {"x": 0.0})
+    pause = 0.02
+    run = Run(made, lanes=4, eager=True)
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        run.advance(10**6)
+    assert time.perf_counter() - begin < 1.0
+    steps = run["step"].tolist()
+    assert len(set(steps)) == 1 and run.steps_taken == steps[0] == run["x"][0]
+    assert [len(run.rows("rows", lane)["x"]) for lane in range(4)] == steps
+    asked = []
+    run.advance(10**6, until=lambda: asked.append(1) or len(asked) == 3)
+    assert run["step"][0] - steps[0] <= 6  # asked every 50 ms, not every 64 steps
+
+
+def test_eager_lanes_stay_together_when_stopped():
+    calls = []
+
+    def step(s, p):
+        calls.append(1)
+        if len(calls) == 7:  # the trace, one step, and in the middle of another one
+            run.stop()
+        return {"x": s.x + 1}
+
+    made = trace(step, {"x": 0.0})
+    run = Run(made, lanes=4, eager=True)
+    taken = run.advance(8)
+    run.resume()
+    assert (taken, run["step"].tolist()) == (2, [2] * 4)
+    assert run.advance(8 - taken) == 6 and run["step"].tolist() == [8] * 4
+
+
+@pytest.mark.parametrize("other", [signal.SIG_DFL, signal.SIG_IGN])
+def test_a_handler_that_is_none_of_ours_stays(other):
+    before = signal.signal(signal.SIGINT, other)
+    try:
+        with undisturbed():
+            assert signal.getsignal(signal.SIGINT) is other
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with undisturbed():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before

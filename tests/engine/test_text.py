@@ -1,5 +1,6 @@
 """Branches, loops, subroutines, memory, rows and ends, in all modes."""
 
+import math
 import time
 
 import numpy as np
@@ -10,9 +11,11 @@ from jointplay.engine import (
     assembly,
     branch,
     delay,
+    derivative,
     emit,
     loop,
     memory,
+    peak,
     stop,
     subroutine,
     total,
@@ -21,10 +24,17 @@ from jointplay.engine import (
     whole,
 )
 from jointplay.run import Run
-from tests.helpers import differences, lane_run, outcome, recorded, run_to_end, same_bits, scalar_outcomes
-
-MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
-EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
+from tests.helpers import (
+    EVERY_MODE,
+    MODES,
+    differences,
+    lane_run,
+    outcome,
+    recorded,
+    run_to_end,
+    same_bits,
+    scalar_outcomes,
+)
 
 
 def nothing():
@@ -272,5 +282,54 @@ def test_a_subroutine_is_pure(impure):
     def step(s, p):
         subroutine(lambda x: impure(s) or x)(s.x)
 
-    with pytest.raises(TraceError, match=r"test_control.py:.*pure"):
+    with pytest.raises(TraceError, match=r"test_text.py:.*pure"):
         trace(step, {"x": 1.0})
+
+
+def test_a_side_not_taken_leaves_nothing_behind_in_an_eager_run():
+    def step(s, p):
+        def hit():
+            emit("hits", x=s.x)
+            total("count", 1.0)
+            peak("worst", s.x / 0.0)
+            late = delay("late", s.x, 1, s.step, 2)
+            (n,), _ = loop([whole(0)], lambda n: ([n + 1], n >= 0), 10**9)  # in a side not taken one round will do
+            return late * s.x + where(n > 0, 0.0, 1.0)
+
+        y = branch(s.x > p.c, hit, lambda: s.x)
+        return {"x": s.x + 1.0, "y": derivative([y], [s.x])[0][0] / p.d}
+
+    made = trace(step, {"x": 0.0, "y": 0.0}, {"c": 100.0, "d": 1.0})
+    run = run_to_end(made, steps=3, eager=True)
+    assert len(run.rows("hits")["x"]) == 0 and (run["count"], run["worst"]) == (0, -math.inf)
+    assert run["late"].tolist() == [[0.0]] * 4 and run["y"] == 1
+    bad = run_to_end(made, {"d": 0.0}, steps=3, eager=False)
+    assert "first div gives inf" in bad.explain() and "/ p.d" in bad.explain()
+
+
+def test_a_plain_number_is_no_integer_in_a_side():
+    for sides in ((lambda s: s.k, lambda s: 2), (lambda s: 2, lambda s: s.k)):
+        with pytest.raises(TraceError, match=r"sides of a branch.*whole\(2\)"):
+            trace(lambda s, p, a=sides: {"k": branch(s.x > 5, lambda: a[0](s), lambda: a[1](s))}, {"x": 0.0, "k": 1})
+    made = trace(lambda s, p: {"k": branch(s.x > 5, lambda: s.k, lambda: whole(2))}, {"x": 0.0, "k": 1})
+    assert [run_to_end(made, steps=1, **mode)["k"] for mode in MODES] == [2, 2, 2]
+
+
+@EVERY_MODE
+def test_memory_takes_the_kind_of_a_numpy_number(mode):
+    def step(s, p):
+        n, on = memory("n", np.int64(0)), memory("on", np.bool_(False))
+        n.value, on.value = n.value + 1, ~on.value
+
+    run = run_to_end(trace(step, {}), steps=3, **mode)
+    assert run["n"].dtype == np.int64 and run["n"] == 3 and run["on"].tolist() == [True]
+
+
+def test_a_stream_that_is_not_there_cannot_be_recorded():
+    def step(s, p):
+        emit("samples", x=s.x)
+        emit("hits", x=s.x)
+        return {}
+
+    with pytest.raises(ValueError, match=r"no stream 'sampels'.*samples, hits"):
+        trace(step, {"x": 0.0}, record={"hits": (), "sampels": ("x",)})

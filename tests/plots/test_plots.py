@@ -15,8 +15,7 @@ from jointplay.plots import style
 from jointplay.plots.contacts import segments
 from jointplay.plots.places import Places
 from jointplay.simulation import MoreauJean, simulate
-
-from .browser import runs
+from tests.browser import runs
 
 N = 201
 
@@ -204,7 +203,7 @@ def test_every_figure_is_drawn_from_a_real_run(name: str, tmp_path: Path):
 def test_every_public_figure_is_in_the_list_and_in_the_documents():
     drawn = {name for name in plots.__all__ if name not in ("save", "analysis")}  # the room of those of analysis
     assert drawn == {re.sub("_(prismatic|permanent|controlled)$", "", name) for name in FIGURES}
-    text = (Path(__file__).parent.parent / "docs" / "figures.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
     assert [name for name in drawn if f"plots.{name}(" not in text] == []
 
 

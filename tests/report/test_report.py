@@ -19,8 +19,7 @@ from jointplay.plots.places import Places
 from jointplay.report import charts, scene
 from jointplay.report.blob import Blob, frames, thin
 from jointplay.simulation import MoreauJean, simulate
-
-from .browser import runs
+from tests.browser import runs
 
 
 def parts(page: str) -> tuple[dict, np.ndarray]:

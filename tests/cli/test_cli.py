@@ -91,7 +91,7 @@ def test_cache_with_real_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_first_example_runs_from_any_directory(tmp_path: Path):
-    example = Path(__file__).resolve().parent.parent / "examples" / "01_bouncing_journal.py"
+    example = Path(__file__).resolve().parents[2] / "examples" / "01_bouncing_journal.py"
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(
         [sys.executable, example], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60

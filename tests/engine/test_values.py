@@ -9,6 +9,7 @@ import pytest
 
 from jointplay import engine
 from jointplay.engine import (
+    NON_FINITE,
     TraceError,
     bits,
     branch,
@@ -17,6 +18,7 @@ from jointplay.engine import (
     floor,
     from_bits,
     integer,
+    linear_solve,
     loop,
     maximum,
     memory,
@@ -25,6 +27,7 @@ from jointplay.engine import (
     sign,
     sin,
     sqrt,
+    stop,
     subroutine,
     trace,
     where,
@@ -43,7 +46,7 @@ def program(expression):
 def test_every_public_name_is_what_it_says():
     found = {name: getattr(engine, name) for name in engine.__all__}
     assert [n for n, x in found.items() if isinstance(x, types.ModuleType)] == []
-    assert {"derivative", "solve", "Factor", "Table", "sin", "random"} <= set(dir(engine))
+    assert {"derivative", "solve", "Factor", "Spline", "sin", "random"} <= set(dir(engine))
     with pytest.raises(AttributeError, match="nonsense"):
         engine.nonsense  # noqa: B018
 
@@ -290,3 +293,91 @@ def test_eager_values_can_be_asked():
     run_to_end(made, steps=2, eager=True)
     assert [row[:4] for row in seen] == [(1.0, 3, math.sin(1.0), 4.0), (1.5, 3, math.sin(1.5), 4.0)]
     assert "1.5" in seen[1][4]
+
+
+def test_programs_that_differ_in_the_bits_of_a_constant_or_in_names_have_other_digests():
+    nan = [from_bits(bits(math.nan)), from_bits(-(1 << 51)), from_bits(bits(math.nan) + 1)]
+
+    def made(x):
+        return trace(lambda s, p: {"k": bits(where(s.k >= 0, x, 1.0))}, {"k": 0})
+
+    programs = [made(x) for x in nan]
+    assert len({p.digest for p in programs}) == 3 and made(nan[0]).digest == programs[0].digest
+    assert [int(run_to_end(p, steps=1, eager=False)["k"][0]) for p in programs] == [bits(x) for x in nan]
+    names = ("a", "a f 1\nb"), ("a f 1\na", "b")
+    odd = [trace(lambda s, p: {}, dict.fromkeys(pair, 0.0)) for pair in names]
+    assert odd[0].digest != odd[1].digest
+
+
+def divides(s, p):
+    return {"x": s.x // 2}
+
+
+def divided(s, p):
+    return {"k": 7 // s.k}
+
+
+def formats(s, p):
+    return {"x": float(f"{s.x:.3f}")}
+
+
+def listed(s, p):
+    return {"x": subroutine(lambda a: s.x)({1.0, 2.0})}
+
+
+def singular(s, p):
+    return {"x": linear_solve([[s.x, 0.0], [1.0, 0.0]], [1.0, 2.0])[0]}
+
+
+def oblong(s, p):
+    return {"x": linear_solve([[s.x, 0.0]], [1.0, 2.0])[0]}
+
+
+def other_columns(s, p):
+    emit("e", x=s.x, t=1.0)
+    emit("e", y=s.x)
+    return {}
+
+
+def no_columns(s, p):
+    emit("tick")
+    return {}
+
+
+def non_finite(s, p):
+    stop(s.x > 1, NON_FINITE)
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "line", "words"),
+    [
+        (divides, TraceError, "s.x // 2", ["floor(x / y)"]),
+        (divided, TraceError, "7 // s.k", ["floor(x / y)", "number(i)"]),
+        (formats, TraceError, 'f"{s.x:.3f}"', ["a format needs a known number", "emit"]),
+        (listed, TraceError, "({1.0, 2.0})", ["numbers, and trees of them"]),
+        (singular, ValueError, "linear_solve([[s.x", ["column 1", "no unique solution"]),
+        (oblong, ValueError, "linear_solve([[s.x", ["rows and columns", "here 2"]),
+        (other_columns, ValueError, 'emit("e", y=s.x)', ["'e' has columns x, t;", "got y"]),
+        (no_columns, ValueError, 'emit("tick")', ["'tick'", "at least one"]),
+        (non_finite, ValueError, "stop(s.x > 1, NON_FINITE)", ["SOLVER_FAILED", "the engine itself finds NON_FINITE"]),
+    ],
+)
+def test_mistakes_are_named_with_their_line(text, error, line, words):
+    with pytest.raises(error) as caught:
+        trace(text, {"x": 1.0, "k": 1})
+    message = str(caught.value)
+    assert "test_values.py:" in message and line in message.split("`")[1]
+    assert [w for w in words if w not in message] == []
+
+
+def test_formats_of_known_values_work():
+    seen, debugging = [], False
+
+    def step(s, p):
+        seen.append(f"{s.x}" if not debugging else f"{s.x:.2f} {s.x}")
+
+    made = trace(lambda s, p: step(s, p) or {}, {"x": 0.125})
+    debugging = True
+    run_to_end(made, steps=1, eager=True)
+    assert seen[0].startswith("<input") and seen[1] == "0.12 np.float64(0.125)"

@@ -4,7 +4,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jointplay.engine import branch, delay, due, emit, loop, number, peak, random, sin, stop, total, trace, where, whole
+from jointplay.engine import (
+    Spline,
+    branch,
+    delay,
+    due,
+    emit,
+    loop,
+    memory,
+    number,
+    peak,
+    random,
+    sin,
+    stop,
+    total,
+    trace,
+    where,
+    whole,
+)
 from tests.helpers import differences, lane_run, outcome, run_to_end, same_bits, scalar_outcomes
 
 MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
@@ -196,3 +213,43 @@ def test_constants_draw_the_same_numbers_as_parameters(mode):
 
     rows = run_to_end(trace(step, {}, {"seed": 5, "run": 7}), steps=5, **mode).rows("out")
     assert all(same_bits(rows["a"], rows[n]) for n in "bcd")
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        lambda s: memory("d", 5.0),
+        lambda s: total("d", s.x),
+        lambda s: peak("d", s.x),
+        lambda s: peak("p", s.x, s.x),
+        lambda s: emit("e", x=s.x),
+    ],
+)
+def test_no_memory_after_a_delay_of_its_name(late):
+    def step(s, p):
+        for name in ("d", "p.time", "e.rows"):
+            delay(name, s.x, 1, s.step, 3)
+        late(s)
+        return {}
+
+    with pytest.raises(ValueError, match=r"test_signals.py.*'(d|p\.time|e\.rows)'.*state or delay"):
+        trace(step, {"x": 0.0})
+
+
+@EVERY_MODE
+def test_delays_may_have_the_name_of_an_array_and_no_length(mode):
+    x = np.linspace(0.0, 10.0, 3)
+    curve = Spline(x, np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 5.0]]), "held")
+
+    def step(s, p):
+        late, later = delay("data", s.x, 2, s.step, 3), delay("curve", s.x, 1, s.step, 1)
+        none, zero = delay("none", s.x, 0, s.step, 0), delay("zero", s.x, p.lag, s.step, 0)
+        emit("rows", a=late, b=p.data[s.step], c=later, d=p.curve(s.x), e=none, f=zero)
+        return {"x": s.x + 1.0}
+
+    made = trace(step, {"x": 0.0}, {"data": np.arange(5.0) * 100, "curve": curve, "lag": 3})
+    rows = run_to_end(made, steps=5, **mode).rows("rows")
+    found = {name: values.tolist() for name, values in rows.items()}
+    n = [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert (found["a"], found["b"], found["c"]) == ([0, 0, 0, 1, 2], [0, 100, 200, 300, 400], [0, 0, 1, 2, 3])
+    assert found["d"] == found["e"] == n

@@ -11,7 +11,7 @@ from jointplay import results
 from jointplay.model import Following, Rigid, library, loads
 from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
 from jointplay.system import System
-from tests.physics.test_statics import PARALLEL
+from tests.helpers import PARALLEL
 
 
 def test_redundant_rows_are_left_out_and_named():
