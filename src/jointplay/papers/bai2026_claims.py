@@ -111,7 +111,9 @@ def mirrored_by(data: str, case: int) -> tuple[float, float]:
     their first impacts differ in the last digit, and impacts amplify what is there."""
     run = motion(data, case)
     pairs = (("arm1", "arm3"), ("arm2", "arm4"))
-    apart = max(float(np.abs(run["angle"].sel(body=a).values + run["angle"].sel(body=b).values).max()) for a, b in pairs)
+    apart = max(
+        float(np.abs(run["angle"].sel(body=a).values + run["angle"].sel(body=b).values).max()) for a, b in pairs
+    )
     mechanism, T = library.spacecraft_2026(data, case), library.SPACECRAFT_2026_DATA[data].duration
     nudged = mechanism.replace(start={**mechanism.start, "arm1": mechanism.start["arm1"] + NUDGE})
     other = simulate(nudged, T, STEPPER, every=T / KEPT)
