@@ -65,6 +65,7 @@ def told(error: BaseException, debug: bool) -> int:
         traceback.print_exception(error)
     if interrupts.asked() or isinstance(error, KeyboardInterrupt):  # libraries make other errors of it at times
         complain(str(error) if isinstance(error, KeyboardInterrupt) and str(error) else "interrupted")
+        interrupts.settle()
         return FAILED
     if isinstance(error, InputError):
         complain(str(error))
