@@ -67,6 +67,7 @@ def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
         "step",
         "reclose",
         "over",
+        "contacts",
     )
     return verdict(read(arguments.model, arguments.column, period))
 
@@ -88,6 +89,7 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
         "step",
         "reclose",
         "over",
+        "contacts",
     )
     twin = None if arguments.twin is None else results.load(arguments.twin)
     return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
@@ -102,7 +104,10 @@ def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:
         for option, text in (("--until", arguments.until), ("--settle", arguments.settle))
     )
     with computing():
-        return verdict(mechanism, period=period, signal=arguments.signal, until=until, settle=settle, **options)
+        return verdict(
+            mechanism, period=period, signal=arguments.signal, until=until, settle=settle, contacts=arguments.contacts,
+            **options,
+        )  # fmt: skip
 
 
 def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
