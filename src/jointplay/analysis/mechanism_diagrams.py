@@ -115,6 +115,7 @@ class StrobedPoints:
     stepper: Any
     options: dict[str, Any]
     ends: dict[tuple[float, int], dict[str, float]] = field(compare=False, repr=False)
+    __name__ = "points once a period"  # the title of the study
 
     def plain(self) -> dict[str, Any]:
         """What tells it from another, for the store."""
