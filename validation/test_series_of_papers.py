@@ -62,7 +62,7 @@ def test_the_speeds_of_paper_002(record):
 def test_the_clearances_of_paper_004(record, friction, reference):
     """Cases 4, 3 and 5: joints 2 and 4; the stiffness of the contact follows from the clearance."""
     plays = (0.25e-3, 0.5e-3, 1e-3)
-    stiffness = [library.spacecraft_2026_contact(c).normal.stiffness for c in plays]
+    stiffness = [library.spacecraft_2026("A", 3, clearance=c).value("J2.normal.stiffness") for c in plays]
     names = tuple(f"J{i}.{what}" for what in ("clearance", "normal.stiffness") for i in (2, 4))
     stepper = jp.RungeKutta(1e-8, 1e-10)
     ideal = jp.simulate(library.spacecraft_2026("A"), 5.0, stepper, every=5e-3)

@@ -11,7 +11,8 @@ from .evidence import Evidence
 from .lyapunov import Exponent
 
 FACTORS = (0.1, 0.3, 3.0)
-STIFFNESS, DAMPING, RESTITUTION = "stiffness", "damping", "restitution"
+STIFFNESS, DAMPING = "stiffness", "damping"
+RESTITUTIONS = ("restitution", "stop_restitution")
 
 
 def other_contacts(mechanism: Mechanism, what: str, factor: float) -> dict[str, float]:
@@ -19,17 +20,20 @@ def other_contacts(mechanism: Mechanism, what: str, factor: float) -> dict[str, 
 
     A coefficient of restitution e stands for damping that grows with 1 - e.
     """
-    loose = [name for name, joint in mechanism.joints.items() if hasattr(joint, "contact")]
     found = {}
     for address in mechanism.addresses():
-        joint, _, rest = address.partition(".")
+        name, _, rest = address.partition(".")
         part, _, last = rest.rpartition(".")
-        if joint not in loose or part not in ("", "normal") or (part == "" and last != RESTITUTION):
+        joint = mechanism.joints.get(name)
+        if joint is None or part not in ("", "normal") or (part == "" and last not in RESTITUTIONS):
+            continue
+        stops = any(getattr(joint, end, None) is not None for end in ("lower", "upper"))
+        if not (stops if last == RESTITUTIONS[1] else joint.loose):
             continue
         x = mechanism.value(address)
         if last == what and x:
             found[address] = factor * x
-        elif last == RESTITUTION and what == DAMPING:
+        elif last in RESTITUTIONS and what == DAMPING:
             found[address] = min(1.0, max(0.0, 1.0 - factor * (1.0 - x)))
     return {address: x for address, x in found.items() if x != mechanism.value(address)}
 

@@ -55,6 +55,8 @@ def verdict(
     >>> print(verdict(Series(time, np.sin(time) + 0.3 * np.cos(3 * time))).verdict)
     periodic
     """
+    if contacts and not isinstance(what, Mechanism | System):
+        raise InputError("contacts: only a mechanism has contacts that can be changed; leave it out")
     if isinstance(what, Series):
         other = twin if isinstance(twin, Series) or twin is None else from_run(twin, signal, what.period)
         return series_verdict(what, other)
@@ -67,8 +69,6 @@ def verdict(
             "settle": settle,
         }
         return model_verdict(what, contacts=contacts, **asked, **options)
-    if contacts:
-        raise InputError("contacts: only a mechanism has contacts that can be changed; leave it out")
     if callable(what):
         return thing_verdict(what, Observation.of(period, periods, until, settle, signal))
     if isinstance(what, Thing):
