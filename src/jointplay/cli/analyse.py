@@ -114,6 +114,12 @@ def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The mechanism and how it is to be simulated."""
     _only(arguments, "a model", "column", "twin")
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    return mechanism, {"stepper": _stepper(arguments, mechanism), "reclose": arguments.reclose}
+
+
+def _stepper(arguments: argparse.Namespace, mechanism: Any) -> Any:
+    """The stepper that is asked for, or the mechanism's own."""
+    until = 0.0 if arguments.until is None else inputs.duration("--until", arguments.until)
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
     tolerances = {}
     for name in ("rtol", "atol"):
@@ -122,7 +128,7 @@ def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
         if text is not None:
             tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return mechanism, {"stepper": chosen_stepper(mechanism, 0.0, step, tolerances), "reclose": arguments.reclose}
+    return chosen_stepper(mechanism, until, step, tolerances)
 
 
 def _over(arguments: argparse.Namespace, period: float | None) -> int:
@@ -131,6 +137,7 @@ def _over(arguments: argparse.Namespace, period: float | None) -> int:
 
     mechanism, options = _model(arguments)
     address, values = _values(mechanism, arguments.over)
+    options["stepper"] = _stepper(arguments, mechanism.with_({address: max(values, key=abs)}))  # joints may open
     signal = arguments.signal or f"{list(mechanism.bodies)[-1]}.angle_rate"
     store = None
     if arguments.output is not None or not arguments.json:
