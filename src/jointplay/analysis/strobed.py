@@ -156,7 +156,8 @@ def spread_evidence(
     names, widest = seen.names, int(np.argmax(shares))
     shown = names.index(details["series"].name)
     other = next((i for i in np.argsort(-shares) if i != shown), shown)
-    details["section"] = points[:, [shown, other]], [names[shown], names[other]]
+    turned = points[0] + difference(names, points, points[0])  # angles without whole turns
+    details["section"] = turned[:, [shown, other]], [names[shown], names[other]]
     wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
     wide += f"in {names[shown]} {off[shown]:.3g}"
     return Evidence("spread of the section over the motion", float(shares.max()), None, wide)

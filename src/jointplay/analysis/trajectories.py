@@ -270,8 +270,8 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         text = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
         listed.append(Evidence("exponent of the second half over that of the first", late / early, None, text))
     spread = float(np.ptp(values))
-    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value is an artefact"
-    agree += ", its sign is not" if sign and not agreed else ""
+    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value depends on it"
+    agree += ", its sign does not" if sign and not agreed else ""
     agree += "" if best.sign else ", but zero is not excluded"
     listed.append(Evidence("spread of the exponent over the sweep, 1/s", spread, None, agree))
     return listed, sign, error
