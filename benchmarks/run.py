@@ -16,6 +16,7 @@ from typing import Any
 import compliant
 import contour
 import literature
+import motion
 import numpy as np
 import repeated
 import rigid
@@ -25,6 +26,7 @@ from contour import contour_of_clearances
 from crank_rocker import crank_rocker
 from hand_written import HERE, check, compiled, hand_written_ns
 from literature import table_of_controllers
+from motion import exponents_of_motions
 from repeated import python_loop, repeated_runs
 from rigid import rigid_contact
 from second_order import second_order
@@ -80,7 +82,7 @@ def compile_time() -> Results:
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
 BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
-BENCHMARKS += [repeated_runs, python_loop, second_order]
+BENCHMARKS += [repeated_runs, python_loop, second_order, exponents_of_motions]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -92,6 +94,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *literature.BARS,
     *repeated.BARS,
     *contour.BARS,
+    *motion.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
 ]

@@ -297,6 +297,9 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --over: each value goes on from the one before, both ways",
     )
+    analyse.add_argument(
+        "--contacts", action="store_true", help="also the exponent with other stiffness and damping of the contacts"
+    )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
     analyse.add_argument(
         "--reclose", action="store_true", help="start joints with play in the middle of their bearings"

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from jointplay.analysis.evidence import Verdict
 
 PAGES = {".html": "matplotlib"}
-SIMULATED = ("changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over")  # only of models
+# options of models only
+SIMULATED = ("changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over", "contacts")
 
 
 def analyse(arguments: argparse.Namespace) -> int:
@@ -76,17 +77,25 @@ def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:
         for option, text in (("--until", arguments.until), ("--settle", arguments.settle))
     )
     with computing():
-        return verdict(mechanism, period=period, signal=arguments.signal, until=until, settle=settle, **options)
+        return verdict(
+            mechanism, period=period, signal=arguments.signal, until=until, settle=settle, contacts=arguments.contacts,
+            **options,
+        )  # fmt: skip
 
 
 def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The mechanism and how it is to be simulated."""
     _only(arguments, "a model", "column", "twin")
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
+    return mechanism, {"stepper": _stepper(arguments, mechanism), "reclose": arguments.reclose}
+
+
+def _stepper(arguments: argparse.Namespace, mechanism: Any) -> Any:
+    """The stepper that is asked for, or the mechanism's own."""
+    until = 0.0 if arguments.until is None else inputs.duration("--until", arguments.until)
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
     tolerances = inputs.tolerances(arguments, step)
-    stepper = chosen_stepper(mechanism, 0.0, step, tolerances, arguments.order)
-    return mechanism, {"stepper": stepper, "reclose": arguments.reclose}
+    return chosen_stepper(mechanism, until, step, tolerances, arguments.order)
 
 
 def _over(arguments: argparse.Namespace, period: float | None) -> int:
@@ -95,6 +104,7 @@ def _over(arguments: argparse.Namespace, period: float | None) -> int:
 
     mechanism, options = _model(arguments)
     address, values = _values(mechanism, arguments.over)
+    options["stepper"] = _stepper(arguments, mechanism.with_({address: max(values, key=abs)}))  # joints may open
     signal = arguments.signal or f"{list(mechanism.bodies)[-1]}.angle_rate"
     store = None
     if arguments.output is not None or not arguments.json:
