@@ -1,7 +1,7 @@
 """A program as LLVM assembly text, scalar or in SIMD lanes.
 
 One function `run(control)` loops over steps.  `control` is an array of 64-bit words: how many steps to
-take (on return: how many were taken), then addresses and sizes in the order of `control_words`.  State and
+take (on return: how many were tried), then addresses and sizes in the order of `control_words`.  State and
 parameters lie as [place][lane], so that one place of all lanes is one vector.  In lanes every block runs
 under a mask of the lanes that need it; only stores and the results of branches and loops look at it.
 """
@@ -203,8 +203,7 @@ class Assembler:
         self.bind(made.outs, [self.say(f"phi {t} {a}, {b}") for t, a, b in rows])
 
     def write_commit(self, made: Construct) -> None:
-        """Go on after a good step.  After a bad one go back to where the call began, to take only the good steps once
-        more: so no step has to keep the state before it."""
+        """Go on; after a bad step go back to the call's start, to repeat the good ones: none keeps the state before."""
         [good], kinds, program = self.refs(made.reads, "m"), [v.kind for v in made.outs], self.program
         bad = self.both(self.active, self.say(f"xor {self.M} {good}, {self.literal(True, 'm')}"))
         self.lines.append(f"  br i1 {self.any(bad)}, label %undo, label %good")
@@ -360,13 +359,16 @@ class Assembler:
         failed = self.both(reached, self.say(f"icmp ne {self.I} %code, {none}"))
         for name, new in (("status", "%code"), ("detail", "%about")):
             at[name] = self.say(f"select {self.M} {failed}, {self.I} {new}, {self.I} {at[name]}")
+        goes_on = self.any(self.say(f"icmp eq {self.I} {at['status']}, {none}"))
+        last_one = self.say(f"select i1 {goes_on}, i1 false, i1 {self.any(failed)}")  # lanes that go on take it again
+        count = self.say(f"add i64 %taken, {self.say(f'zext i1 {last_one} to i64')}")
         for s in slots:
             t = self.F if s.kind == "f" else self.I
             value = at[s.name] if s.kind != "m" else self.say(f"zext {self.M} {at[s.name]} to {t}")
             self.lines.append(f"  store {t} {value}, ptr {self.place(state, program.places[s.name])}, align 8")
         body = [f"define void @run(ptr %control) nounwind {ALIGNED} {{", "entry:", *self.entry, *prologue]
         body += ["  br label %head", "head:", *phis, *self.lines]
-        body += ["  store i64 %taken, ptr %control", "  ret void", "}"]
+        body += [f"  store i64 {count}, ptr %control", "  ret void", "}"]
         return "\n\n".join(["\n".join(self.globals()), *self.functions, "\n".join(body)])
 
     def rooms(self) -> dict[str, str]:
@@ -394,7 +396,5 @@ class Assembler:
         lines = [f"declare {t} @llvm.{n}.{self.suffix}({t})" for n in ("sqrt", "fabs", "floor", "roundeven")]
         lines.append(f"declare {t} @llvm.fma.{self.suffix}({t}, {t}, {t})")
         lines += [f"declare double @llvm.vector.reduce.fmaximum.{self.suffix}({t})"] if self.share else []
-        for data, name in self.constants.items():
-            numbers = ", ".join(f"i64 {n}" for n in data)
-            lines.append(f"{name} = private constant [{len(data)} x i64] [{numbers}]")
-        return lines
+        tables = [(name, len(data), ", ".join(f"i64 {n}" for n in data)) for data, name in self.constants.items()]
+        return lines + [f"{name} = private constant [{size} x i64] [{numbers}]" for name, size, numbers in tables]
