@@ -37,9 +37,9 @@ SAME, NEAR = 1.6e-3, 4e-6  # s and m: how long and how near the motions must be 
 EVERY = 2e-4  # s: between samples, as the peer takes them
 ROUNDS, REPEATS = 7, 3  # of each, all of the same steps
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
-    ("compliant, RK4 / Exudyn explicit", lambda r: r["compliant_rk4_us"] / r["exudyn_explicit_us"], 1 / 25),
-    ("compliant, RK4 / Exudyn generalized-alpha", lambda r: r["compliant_rk4_us"] / r["exudyn_alpha_us"], 1 / 40),
-    ("120 s of paper 002, s", lambda r: r["wu2017_120s_s"], 6.0),
+    ("compliant, RK4 / Exudyn explicit", lambda r: r["compliant_rk4_us"] / r["exudyn_explicit_us"], 1 / 28),
+    ("compliant, RK4 / Exudyn generalized-alpha", lambda r: r["compliant_rk4_us"] / r["exudyn_alpha_us"], 1 / 43),
+    ("120 s of paper 002, s", lambda r: r["wu2017_120s_s"], 4.0),
 ]
 
 

@@ -1,5 +1,6 @@
 """How runs end: done, stopped by the text, not finite; what a lane that has ended leaves alone."""
 
+import functools
 import threading
 import time
 
@@ -33,23 +34,23 @@ from jointplay.run import Run
 from tests.helpers import EVERY_MODE, differences, lane_run, outcome, run_to_end, scalar_outcomes
 
 
-def counting(s, p):
-    """Counts in every way there is; ends as its parameters say."""
+def counting(s, p, delayed=True):
+    """Counts in every way there is; ends as its parameters say.  What is delayed cannot be taken back."""
     kept = memory("kept", 1.0)
     kept.value = kept.value + 1.0
     total("sum", 1.0)
     peak("top", number(s.step), number(s.step))
     emit("rows", step=s.step, kept=kept.value)
-    old = delay("past", s.x, 2, s.step, 3, -1.0)
+    old = delay("past", s.x, 2, s.step, 3, -1.0) if delayed else s.x
     stop(s.step >= p.fail, p.status, s.step * 10)
     stop(s.step >= p.done)
     bad = where(s.step >= p.explode, 1e300 * s.x, 1.0)
     return {"x": s.x + 1.0, "y": bad * bad, "old": old}
 
 
-def traced():
+def traced(delayed=True):
     start = {"fail": 100, "done": 100, "explode": 100, "status": SINGULAR_PIVOT}
-    return trace(counting, {"x": 1.0, "y": 0.0, "old": 0.0}, start)
+    return trace(functools.partial(counting, delayed=delayed), {"x": 1.0, "y": 0.0, "old": 0.0}, start)
 
 
 def numbers(run, lane=0):
@@ -135,9 +136,10 @@ def test_sums_and_peaks_may_be_infinite(mode):
     assert run.status == ["running"] and run["sum"] == run["top"] == np.inf
 
 
+@pytest.mark.parametrize("delayed", [True, False])
 @pytest.mark.parametrize("lanes", [2, 4, 8])
-def test_lanes_that_have_ended_keep_their_state_and_disturb_nobody(lanes):
-    made = traced()
+def test_lanes_that_have_ended_keep_their_state_and_disturb_nobody(lanes, delayed):
+    made = traced(delayed)
     ends = [{"fail": 3}, {}, {"explode": 5}, {"done": 2}, {"fail": 0}, {"done": 30}, {"explode": 29}, {"fail": 9}]
     sets = ends[:lanes]
     run = lane_run(made, sets, 40, eager=False, rows=16)
@@ -154,6 +156,21 @@ def test_lanes_that_have_ended_keep_their_state_and_disturb_nobody(lanes):
         "singular pivot",
     ]
     assert run.status == wanted[:lanes]
+
+
+@pytest.mark.parametrize("given", [{"fail": 57}, {"explode": 99}, {"fail": 0}, {"done": 57}, {"fail": 57, "done": 57}])
+def test_a_bad_step_late_in_a_call_leaves_what_the_steps_before_it_made(given):
+    """One call of machine code, beside a call for each step and beside Python."""
+    made = traced(delayed=False)
+    once, single, eager = (Run(made, given, eager=eager) for eager in (False, False, True))
+    taken = once.advance(200)
+    while single.running:
+        single.advance(1)
+    eager.advance(200)
+    for other in (single, eager):
+        assert differences(outcome(once, 0), outcome(other, 0)) == []
+    failed = once.status != ["done"]
+    assert taken - failed == int(once["step"][0]) == len(once.rows("rows")["step"])
 
 
 def test_a_lane_can_be_given_a_new_run():

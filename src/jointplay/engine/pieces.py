@@ -321,7 +321,7 @@ class Pieces(Assembler):
         self.drive(program.hoisted)
         state, rooms = self.word("state"), self.rooms()
         prologue, self.lines, before = self.lines, [], self.label
-        self.going(lambda name: self.fetch(state, places[name], "i"), rooms)
+        self.going(lambda name: self.fetch(state, places[name], "i"), rooms, self.word("steps", "i64"))
         self.drive(program.body)
         early, late = list[Any](), list[Any]()
         for s, end in zip(program.slots, program.body.ends, strict=False):  # ring buffers stay in memory
