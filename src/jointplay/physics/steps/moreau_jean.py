@@ -19,7 +19,7 @@ from ...engine.values import sqrt, where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
-from ...numerics.linalg import Factor, Pair, dot
+from ...numerics.linalg import Factor, Pair, dot, is_zero
 from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
 from ..dynamics import Equations
