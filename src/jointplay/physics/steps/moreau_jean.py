@@ -373,8 +373,9 @@ def combined(base: Sequence[Scalar], weights: Sequence[Scalar], changes: Sequenc
 
 def closing(W: Matrix, wanted: Vector, chosen: Vector) -> Vector:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
+    chosen = [False if is_zero(W[i][i]) else one for i, one in enumerate(chosen)]  # what cannot move cannot be opened
     if len(wanted) == 1:
-        return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
+        return [0.0 if is_zero(W[0][0]) else where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
     matrix = [[where(chosen[i] & chosen[j], w, 0.0) for j, w in enumerate(row)] for i, row in enumerate(W)]
     for i, row in enumerate(W):
         matrix[i][i] = where(chosen[i], row[i] * (1 + SOFT), 1.0)
