@@ -1,14 +1,16 @@
 """Functions of time: what drives prescribe and forces apply.  Written once, for plain numbers and engine values.
 
 A motion has no unit of its own; it takes that of what it moves.  `numbers()` lists its parameters; `evaluate`
-computes it from parameters that may be run-time values, so that derivatives come from the engine.
+computes it from parameters that may be run-time values, so that derivatives come from the engine.  `knot` says when it
+next ceases to be smooth or is at its most: adaptive steps end there, so that none passes over a pulse.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MotionNumber = Annotated[float, InUse()]
 Time = Annotated[float, Quantity(TIME)]
+NEVER = math.inf  # s
+SPAN = 1e-3  # s: a function of which nothing is known may change as fast as this
 
 
 class _Motion(Part):
@@ -30,6 +34,14 @@ class _Motion(Part):
     def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
         raise NotImplementedError
+
+    def knot(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        """The first time after t (s) that a step must not pass: there it is not smooth, or its rates are largest."""
+        return NEVER
+
+    def shortest(self) -> float:
+        """The shortest time (s) between two of its knots: longer steps of one length do not see all of it."""
+        return NEVER
 
     def tables(self) -> dict[str, Spline]:
         """The tables that a trace must bind, by their address within the motion."""
@@ -99,6 +111,19 @@ class Sine(_Motion):
 
         return p["offset"] + p["amplitude"] * sin(p["frequency"] * t + p["phase"])
 
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """Where it or its rate is largest: four times a period."""
+        from ..engine.values import floor, where
+
+        ahead = p["frequency"] > 0.0
+        phase = where(ahead, 1.0, -1.0) * (p["frequency"] * t + p["phase"])
+        rest = math.pi / 2 * (floor(phase / (math.pi / 2)) + 1.0) - phase
+        rate = where(ahead, p["frequency"], -p["frequency"])
+        return where(rate > 0.0, t + rest / where(rate > 0.0, rate, 1.0), NEVER)
+
+    def shortest(self) -> float:
+        return math.pi / 2 / abs(self.frequency) if self.frequency else NEVER
+
     def integral(self, a: float, b: float) -> float:
         half = self.frequency * (b - a) / 2
         share = math.sin(half) / half if half else 1.0  # of the value in the middle; loses no digits at low frequencies
@@ -143,6 +168,13 @@ class Cycloidal(_Motion):
         s = (t - p["begin"]) / p["duration"]
         s = where(s < 0.0, 0.0, where(s > 1.0, 1.0, s))
         return p["start"] + (p["end"] - p["start"]) * (s - sin(2 * math.pi * s) * (0.5 / math.pi))
+
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """Begin and end, and between them where its rates are largest."""
+        return following(t, [p["begin"] + share / 4 * p["duration"] for share in range(5)])
+
+    def shortest(self) -> float:
+        return self.duration / 4
 
     def integral(self, a: float, b: float) -> float:
         def risen(t: float) -> float:  # the integral of the rise from 0 to 1, over its duration
@@ -193,6 +225,13 @@ class Table(_Motion):
 
         return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
 
+    def knot(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        """Its times, at which the rates of rates are largest."""
+        return p["table"].after(t)
+
+    def shortest(self) -> float:
+        return min(b - a for a, b in itertools.pairwise(self.times))
+
     def _at(self, t: Scalar) -> Scalar:
         from ..engine.values import is_value
 
@@ -233,10 +272,30 @@ def _callable(raw: Any) -> Any:
 
 
 class Function(_Motion):
-    """A Python function of t, written with the engine's words (sin, where, ...); it cannot go into a file."""
+    """A Python function of t, written with the engine's words (sin, where, ...); it cannot go into a file.
+
+    knots: times (s) at which it is not smooth; those where a comparison of t changes are known without.  span (s): the
+    shortest time in which it changes; adaptive steps are not longer.
+    """
 
     kind: Literal["function"] = "function"
     function: Annotated[Callable[[Any], Any], BeforeValidator(_callable), WithJsonSchema({"not": {}})]
+    knots: Annotated[tuple[float, ...], Several(Quantity(TIME), least=0)] = ()
+    span: Annotated[float, Quantity(TIME, above=0)] = SPAN
+
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
+        """None: what is said of a function belongs to it."""
+        return iter(())
+
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """The knots that are given, where its comparisons change, and no later than its span."""
+        from ..numerics.switches import switches
+
+        return following(t, [*self.knots, *switches(self.function(t), t), t + self.span])
+
+    def shortest(self) -> float:
+        spans = [b - a for a, b in itertools.pairwise(sorted(self.knots))]
+        return min([*spans, self.span if self.span != SPAN else NEVER])
 
     def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return self.function(t)
@@ -264,16 +323,38 @@ class Sum(_Motion):
             for tail, x in term.parameters().items()
         }
 
-    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
-        result: Scalar = 0.0
+    def _own(self, p: Mapping[str, Scalar]) -> Iterator[tuple[Any, dict[str, Scalar]]]:
+        """The terms, each with its own parameters."""
         for i, term in enumerate(self.terms):
             head = f"terms.{i}"
-            own = {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
+            yield term, {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        result: Any = 0.0
+        for term, own in self._own(p):
             result = result + term.evaluate(t, own)
         return result
 
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """The next of all terms."""
+        return following(t, [term.knot(t, own) for term, own in self._own(p)])
+
+    def shortest(self) -> float:
+        return min(term.shortest() for term in self.terms)
+
     def integral(self, a: float, b: float) -> float:
         return sum(term.integral(a, b) for term in self.terms)
+
+
+def following(t: Any, times: Sequence[Any]) -> Any:
+    """The first of some times after t."""
+    from ..engine.values import where
+
+    found: Any = NEVER
+    for time in times:
+        if time is not NEVER:
+            found = where((time > t) & (time < found), time, found)
+    return found
 
 
 Kinds = Constant | ConstantSpeed | Sine | Polynomial | Cycloidal | Table | Sum | Function

@@ -58,7 +58,7 @@ def simulate(
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
     result = run(simulation, progress, strict)
     if audit == "convergence" and simulation.status[0].complete:
-        finer = simulation.stepper.finer(until)
+        finer = simulation.stepper.finer()
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
         finer_run = run(again, progress, strict)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
