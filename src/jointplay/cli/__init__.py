@@ -146,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
     run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
     run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
+    run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")

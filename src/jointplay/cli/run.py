@@ -64,7 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         complain(f"{plot}: not drawn, for {'it was interrupted' if interrupts.asked() else 'there is nothing to show'}")
     if found.attrs["outcome"] == "done":
-        return FAILED if missing else DONE
+        doubted = arguments.strict and found.attrs["judgement"] != "fine"
+        if doubted and arguments.quiet:
+            complain(found.attrs["judgement_text"])
+        return FAILED if missing or doubted else DONE
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
 
@@ -185,7 +188,8 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
         unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
-        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit))
+        said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
+        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
     for name, moved in json.loads(attrs.get("convergence", "{}")).items():
         lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
     if "impacts" in found:
@@ -212,6 +216,7 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
                 lines.append((f"{text} {name}", f"{after}largest {x:.5g} {spoken}, rms {y:.5g} {spoken}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
+    lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
 
 

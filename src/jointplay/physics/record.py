@@ -15,7 +15,7 @@ from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
-from ..numerics.linalg import is_zero
+from ..numerics.linalg import Pair, is_zero
 from ..numerics.signals import peak, peaks, total
 from .contact_solver import OPEN, STICKING, either
 from .contacts import Contact, contacts
@@ -100,6 +100,23 @@ class Record:
             loop.stray(at.q, acting.command, at.t)
         self.energies(end, pose)
         self.forces(acting, end.t)
+        if self.impulsive and pose is not None:
+            self.crossings(acting, pose, h)
+
+    def crossings(self, acting: Acting, pose: Pose, h: Any) -> None:
+        """How much of its play each contact crosses in this step of length h: journals from where they were to where
+        they are, others by the speed at which they are struck."""
+        for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
+            if c.play is None:
+                continue
+            if c.place is None:
+                peak("crossing", -touch.approach * h / c.play)
+                continue
+            seen = memory([f"{c.label}.seen", f"{c.label}.seen.x", f"{c.label}.seen.y"], [0.0, 0.0, 0.0])
+            [known, x, y] = seen.value
+            way = Pair(c.place.x - x, c.place.y - y) * (1 / c.play)
+            peak("crossing.square", known * way.dot(way))
+            seen.value = [1.0, *c.place.parts]
 
     def energies(self, end: State, pose: Pose | None) -> None:
         """The energy balance, and the momenta of what nothing outside acts on."""
@@ -108,6 +125,10 @@ class Record:
         for name, energy in zip(self.motion.works, end.w, strict=True):
             balance = balance + energy if name in LOST else balance - energy
         peak("kinetic", kinetic)
+        peak("potential.fallen", -potential)
+        before = memory("work.before", 0.0)
+        total("work.turned", abs(end.w[0] - before.value))
+        before.value = end.w[0]
         peak("imbalance", abs(balance), end.t)
         if self.mechanism.isolated():
             first = [self.p[f"stepper.momentum.{part}"] for part in MOMENTA]

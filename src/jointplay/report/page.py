@@ -105,9 +105,9 @@ def payload(
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": [
-            [f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], _number(e["value"])]
-            for e in results.audit(run)
+            [f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], _judged(e)] for e in results.audit(run)
         ],
+        "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
     }
@@ -190,6 +190,15 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     facts += [["note", note] for note in json.loads(attrs.get("notes", "[]"))]
     facts += [["computed with", f"jointplay {attrs.get('version', 'of an unknown version')}"]]
     return [*facts, ["page by", f"jointplay {__version__}"]]
+
+
+def _judged(entry: dict[str, Any]) -> str:
+    """The value of an entry of the audit, and its limit where it is judged."""
+    judgement, limit = entry.get("judgement"), entry.get("limit")
+    if judgement is None or limit is None:
+        return _number(entry["value"])
+    text = f"{_number(entry['value'])} (limit {_number(limit)})"
+    return text if judgement == "fine" else f"{text}: {judgement}"
 
 
 def _number(value: float | None) -> str:

@@ -14,8 +14,10 @@ from ..model.mechanism import Mechanism
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
+from .judgement import judged
 from .lanes import default_stepper
 from .outcome import Ending, Entry, Outcome, SimulationFailed
+from .reading import trust
 from .simulation import Simulation
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
 HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
+SAME = 1e-9  # m or rad: a motion of less is none
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -62,8 +65,8 @@ def simulate(
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
         finer_run = run(again, progress, strict)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [*json.loads(result.attrs["audit"]), *(entry._asdict() for entry in moved(result, finer_run))]
-        result.attrs["audit"] = json.dumps(entries)
+        entries = [Entry(**entry) for entry in json.loads(result.attrs["audit"])] + moved(result, finer_run)
+        result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return result
 
 
@@ -121,8 +124,11 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
 def moved(result: Dataset, finer: Dataset) -> list[Entry]:
     """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
     both = min(result.sizes["time"], finer.sizes["time"])
-    off = {name: np.abs(result[name].values[:both] - finer[name].values[:both]).max() for name in ("angle", "x", "y")}
-    return [
-        Entry("error of angles by a finer run", float(off["angle"]), "rad"),
-        Entry("error of places by a finer run", float(max(off["x"], off["y"])), "m"),
+    pairs = {name: (result[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
+    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
+    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
+    found = [
+        Entry("error of angles by a finer run", off["angle"], "rad"),
+        Entry("error of places by a finer run", max(off["x"], off["y"]), "m"),
     ]
+    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import results
+from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .outcome import Entry
+from ..physics.step import Stepper
+from .judgement import judged, verdict
+from .outcome import Entry, Outcome
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 Variables = dict[str, Any]
+SMOOTH, IMPULSIVE = 1e-3, 1e-2  # of the energy turned over: what may be left over, by forces and by impulses over steps
+ROUNDING = 1e-12  # of an energy, in a step
+NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
+GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 # largest values over all steps: where they are kept, whose they are and their unit
 PEAKS = {
     "force": (".force", "joint", "N"),
@@ -224,7 +230,7 @@ class Reading:
 
     # -- trust
     def audit(self) -> list[Entry]:
-        """What makes the run trustworthy."""
+        """What makes the run trustworthy, judged by the run's own scales."""
         found = [
             Entry("position drift", max(self.largest("drift"), self.drift()), "m or rad"),
             Entry("energy imbalance", self.largest("imbalance"), "J"),
@@ -234,23 +240,54 @@ class Reading:
             q, v = np.split(self.simulation.state[self.lane], 2)
             here = self.system.evaluate(q, v, float(self.simulation.time[self.lane]))
             off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
-            created = self.largest("created")
             found += [
                 Entry("velocity drift at the end", off, "m/s or rad/s"),
                 Entry("penetration", self.largest("penetration"), "m or rad"),
+                Entry("play crossed in one step", self.crossed(), "1"),
                 Entry("contact violation", self.largest("violation"), "1"),
                 Entry("unconverged steps", self.largest("steps.unconverged"), "1"),
                 Entry("steps closed again", self.largest("steps.refined"), "1"),
                 Entry("energy lost in impacts", self.number("impact.loss"), "J"),
                 Entry("energy lost by friction", self.number("friction.loss"), "J"),
+                Entry("energy created in impacts", self.largest("created"), "J"),
             ]
-            if created > 1e-12 * max(self.largest("kinetic"), 1e-300):
-                found.append(Entry("energy created in impacts", created, "J"))
         if self.mechanism.isolated():
             found.append(Entry("momentum drift", self.largest("momentum"), "kg*m/s"))
             found.append(Entry("angular momentum drift", self.largest("momentum.angle"), "N*m*s"))
         found.append(Entry("conditioning at the start", self.one.freedom.conditioning, "1"))
-        return [e if math.isfinite(e.value or 0.0) else e._replace(value=None) for e in found]
+        return judged(found, self.scales())
+
+    def crossed(self) -> float:
+        """The largest share of its play that a contact crosses in one step."""
+        return max(math.sqrt(self.largest("crossing.square")), self.largest("crossing"))
+
+    def scales(self) -> dict[str, float]:
+        """What the run's errors are measured by: energies, lengths, speeds, momenta, the smallest play."""
+        here = self.one.here
+        potential = float(here.potential)
+        kinetic = self.largest("kinetic", float(here.kinetic))
+        fallen = potential + self.largest("potential.fallen", -potential)
+        pushed = self.columns.get("contact.normal.work", np.zeros(1)).max(initial=0.0)  # by what was pressed at first
+        available = float(here.kinetic) + fallen + self.largest("work.turned") + float(pushed)
+        energy = max(available, kinetic)
+        length, steps = float(statics.sizes(self.system)[0]), float(self.simulation.steps[self.lane])
+        rounding = ROUNDING * (abs(potential) + energy) * math.sqrt(1.0 + steps)
+        rounding += NOTHING * length * float(np.abs(here.F).max(initial=0.0))
+        balance = (IMPULSIVE if self.stepper.impulsive else SMOOTH) * energy + rounding
+        plays = [joint.looseness for joint in self.mechanism.joints.values() if joint.loose and joint.looseness > 0]
+        masses = np.diag(here.M)[::3]
+        momentum = math.sqrt(2 * float(masses.sum()) * energy)
+        rates = [np.abs(self.columns[f"{name}.rate"]).max(initial=0.0) for name in self.system.coordinates]
+        return {
+            "energy": energy + rounding,
+            "balance": balance,
+            "available": available + balance,
+            "gap": min([GAP * length, *plays]),
+            "rate": max(*rates, GAP),
+            "momentum": momentum + GAP,
+            "spin": momentum * length + GAP,
+            "steps": steps + 1.0,
+        }
 
     def drift(self) -> float:
         """What redundant rows leave open at some of the samples."""
@@ -280,6 +317,13 @@ class Reading:
         return self.number(name) if name in self.run.places else 0.0
 
 
+def trust(entries: Sequence[Entry], outcome: Outcome, stepper: Stepper) -> dict[str, str]:
+    """The audit and the judgement of a run as attributes of its result."""
+    found, text = verdict(entries, outcome, stepper)
+    written = json.dumps([entry._asdict() for entry in entries])
+    return {"audit": written, "judgement": found, "judgement_text": text}
+
+
 def dataset(simulation: Simulation, lane: int) -> Dataset:
     """The samples of a lane with peaks, outcome and audit."""
     reading = Reading(simulation, lane)
@@ -290,7 +334,6 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "outcome": str(outcome.kind),
         "outcome_text": outcome.text,
         "outcome_time": outcome.time,
-        "audit": json.dumps([entry._asdict() for entry in reading.audit()]),
         "stepper": repr(simulation.stepper),
         "until": until,
         "every": simulation.every or until,
@@ -302,5 +345,6 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     }
     if one.pilot:
         attrs["settled"] = one.pilot.control.settled
+    attrs |= trust(reading.audit(), outcome, simulation.stepper)
     result = results.from_columns(reading.system, reading.columns, attrs)
     return result.assign(reading.variables()) if len(reading.time) else result

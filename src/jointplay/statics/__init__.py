@@ -1,6 +1,6 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, freedom, guess
+from .assembly import Freedom, assemble, freedom, guess, sizes
 from .check import Check, check, doubts, matrix_text
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
@@ -15,5 +15,5 @@ __all__ = [
     "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular", "assemble",
     "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom", "guess", "inverse_dynamics",
     "kinematics", "linearise", "loop_doubts", "matrix_text", "measured", "nearest", "null_space", "period",
-    "reduced", "references", "refuse_drives", "start", "twin",
+    "reduced", "references", "refuse_drives", "sizes", "start", "twin",
 ]  # fmt: skip
