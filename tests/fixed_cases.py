@@ -133,7 +133,7 @@ def cases() -> dict[str, Case]:
     for part in (_mechanisms, _steppers, _drives, _rigid, _compliant, _following, _control, _electronics, _endings):
         for name, (mechanism, until, options) in part().items():
             assert name not in found, name
-            found[name] = Case(mechanism, until, options)
+            found[name] = Case(mechanism.replace(journals="centred"), until, options)
     return found
 
 

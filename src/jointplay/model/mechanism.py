@@ -74,7 +74,11 @@ def _lines(raw: Any) -> tuple[str, ...]:
 
 
 _LINES = {"type": "array", "items": {"type": "string"}}
-_STARTS = {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]}}
+_STARTS = {
+    "type": "object",
+    "properties": {"journals": {"enum": ["loaded", "centred"]}},
+    "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+}
 Line = Annotated[str, AfterValidator(_line)]
 
 
@@ -82,7 +86,9 @@ class Mechanism(Part):
     """A planar mechanism in SI units, described once.  It is a value: every change gives a new one.
 
     `start` holds angles of bodies ("crank"), positions of their mass centres ("slider.x") and the rates of both
-    ("crank.rate", "slider.x.rate"); assembly completes them.  `remarks` says what its source leaves open or
+    ("crank.rate", "slider.x.rate"); assembly completes them.  `journals`, in files `start: {journals: centred}`, says
+    whether joints with play begin on the wall that the ideal mechanism's reactions press them to, or in the middle of
+    their play, unless start values say where.  `remarks` says what its source leaves open or
     contradicts; `check` repeats it.
     """
 
@@ -96,11 +102,32 @@ class Mechanism(Part):
     drives: Annotated[dict[str, Annotated[Drive, OneOf("drive")]], _NAMED] = Frozen()
     forces: Annotated[dict[str, Annotated[Load, OneOf("force")]], _NAMED] = Frozen()
     start: Annotated[dict[str, float], PlainValidator(_start), WithJsonSchema(_STARTS)] = Frozen()
+    journals: Literal["loaded", "centred"] = "loaded"
     control: Control | None = None
 
     @classmethod
     def _title(cls) -> Path:
         return ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _how_journals_start(cls, raw: Any) -> Any:
+        """Take `journals` out of the start values, unless it is a body."""
+        start = raw.get("start") if isinstance(raw, Mapping) else None
+        if not isinstance(start, Mapping) or "journals" not in start or "journals" in raw.get("bodies", ()):
+            return raw
+        if start["journals"] not in ("loaded", "centred"):
+            refuse_all([(("start", "journals"), f"must be loaded or centred, got {shorten(start['journals'])}")])
+        rest = {key: x for key, x in start.items() if key != "journals"}
+        return {**raw, "start": rest, "journals": start["journals"]}
+
+    def plain(self, brief: bool = False) -> Any:
+        """The mechanism as dictionaries, lists and numbers, as a file has them; brief: without defaults."""
+        data = super().plain(brief)
+        journals = data.pop("journals", None)
+        if journals is not None:
+            data["start"] = {**data.get("start", {}), "journals": journals}
+        return data
 
     @model_validator(mode="after")
     def _refers_to_what_is(self) -> Mechanism:
