@@ -95,8 +95,9 @@ class Impulses(March):
         now = replace(kept.value, t=h * number(self.taken.value))
         after = motion.after = h * number(self.taken.value + 1)
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
-        end, acting = replace(step.end, t=after), step.acting
-        assert acting is not None
+        end = replace(step.end, t=after)
+        assert step.acting is not None
+        acting = replace(step.acting, accelerations=[(b - a) / h for a, b in zip(now.v, end.v, strict=True)])
         self.residuals(step)
         record.step(now, end, acting, h, step.pose)
         if acting.touches:
@@ -106,12 +107,9 @@ class Impulses(March):
             branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
-        def sample() -> None:
-            change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, replace(acting, accelerations=change), step.pose)
-
         done = after >= p["stepper.until"]
-        branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
+        sampled = due(self.taken.value + 1, p["stepper.stride"]) | done
+        branch(sampled, lambda: record.sample(end, acting, step.pose), lambda: None)
         self.taken.value = self.taken.value + 1
         kept.value = end
         self.pause(done)

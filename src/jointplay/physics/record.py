@@ -15,7 +15,7 @@ from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
-from ..numerics.linalg import Pair, is_zero
+from ..numerics.linalg import is_zero
 from ..numerics.signals import peak, peaks, total
 from .contact_solver import OPEN, STICKING, either
 from .contacts import Contact, contacts
@@ -100,23 +100,6 @@ class Record:
             loop.stray(at.q, acting.command, at.t)
         self.energies(end, pose)
         self.forces(acting, end.t)
-        if self.impulsive and pose is not None:
-            self.crossings(acting, pose, h)
-
-    def crossings(self, acting: Acting, pose: Pose, h: Any) -> None:
-        """How much of its play each contact crosses in this step of length h: journals from where they were to where
-        they are, others by the speed at which they are struck."""
-        for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
-            if c.play is None:
-                continue
-            if c.place is None:
-                peak("crossing", -touch.approach * h / c.play)
-                continue
-            seen = memory([f"{c.label}.seen", f"{c.label}.seen.x", f"{c.label}.seen.y"], [0.0, 0.0, 0.0])
-            [known, x, y] = seen.value
-            way = Pair(c.place.x - x, c.place.y - y) * (1 / c.play)
-            peak("crossing.square", known * way.dot(way))
-            seen.value = [1.0, *c.place.parts]
 
     def energies(self, end: State, pose: Pose | None) -> None:
         """The energy balance, and the momenta of what nothing outside acts on."""
@@ -154,6 +137,8 @@ class Record:
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
 
         def lasting() -> None:
+            if self.impulsive and acting.touches:
+                self.calm.value = self.acts(acting)
             found = {name: x * (scale * scale) for name, x in squares.items()}
             found |= {name: x * scale for name, x in (sizes | normals).items()}
             peaks(found | ({} if self.impulsive else self.smooth_forces(acting)), t)
@@ -165,6 +150,29 @@ class Record:
             branch(self.jumps(acting), impact, lasting)
         else:
             lasting()
+
+    def acts(self, acting: Acting) -> dict[str, Any]:
+        """Columns of a sample: accelerations, and forces of joints, rows and contacts; impulses count over the step."""
+        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        both = zip(motion.names, acting.accelerations, strict=True)
+        columns: dict[str, Any] = {f"{name}.acceleration": a for name, a in both}
+        for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
+            columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
+        columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
+        for label, touch in zip(motion.labels, acting.touches, strict=True):
+            pushes = {"normal_force": touch.normal, "friction_force": touch.tangential}
+            columns |= {label + CONTACTS[name].end: x * scale for name, x in pushes.items()}
+        return columns
+
+    @property
+    def calm(self) -> Any:
+        """What acted in the last step without an impact: a force is what acts between impacts."""
+        motion = self.motion
+        names = [f"{name}.acceleration" for name in motion.names]
+        names += [joint + signal.end for joint in motion.joints for signal in JOINTS.values()]
+        names += [row + MULTIPLIER.end for row in motion.rows]
+        names += [label + CONTACTS[n].end for label in motion.labels for n in ("normal_force", "friction_force")]
+        return memory({name: f"calm.{name}" for name in names}, dict.fromkeys(names, 0.0))
 
     @staticmethod
     def jumps(acting: Acting) -> Any:
@@ -191,6 +199,8 @@ class Record:
             total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
             total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
             gained = gained - touch.bumped - touch.rubbed
+            if c.play is not None:
+                peak("crossing", -touch.approach * acting.over / c.play)  # the play that it crosses in this step
             branch(touch.struck, functools.partial(self.impact, i, c, touch, t), lambda: None)
         struck = either([touch.struck for touch in acting.touches])
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
@@ -239,21 +249,17 @@ class Record:
 
     # -- samples
     def sample(self, state: State, acting: Acting, pose: Pose | None = None) -> None:
-        """Write a sample of a state and of what acts there."""
-        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        """Write a sample of a state and of what acts there; where a contact is struck, forces are those before it."""
+        motion = self.motion
         pose = pose or self.equations.pose(state.q, state.t)
         kinetic, potential = self.equations.energies(state.q, state.v, state.t, pose)
         columns: dict[str, Any] = {"time": state.t, "kinetic": kinetic, "potential": potential}
         columns |= zip(motion.works, state.w, strict=True)
         for i, name in enumerate(motion.names):
             columns |= {name: state.q[i], f"{name}.rate": state.v[i]}
-            columns[f"{name}.acceleration"] = acting.accelerations[i]
-        for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
-            columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
-        columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
+        columns |= self.calm.value if self.impulsive and acting.touches else self.acts(acting)
         for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
-            values = (c.gap, touch.slip, touch.normal * scale, touch.tangential * scale)
-            columns |= {c.label + signal.end: x for signal, x in zip(CONTACTS.values(), values, strict=True)}
+            columns |= {c.label + CONTACTS["gap"].end: c.gap, c.label + CONTACTS["slip"].end: touch.slip}
             columns[c.label + MODE.end] = self.meaning(touch)
             if c.place is not None:
                 columns |= {c.joint + s.end: x for s, x in zip(JOURNALS.values(), c.place.parts, strict=True)}

@@ -243,7 +243,7 @@ class Reading:
             found += [
                 Entry("velocity drift at the end", off, "m/s or rad/s"),
                 Entry("penetration", self.largest("penetration"), "m or rad"),
-                Entry("play crossed in one step", self.crossed(), "1"),
+                Entry("play crossed in one step", self.largest("crossing"), "1"),
                 Entry("contact violation", self.largest("violation"), "1"),
                 Entry("unconverged steps", self.largest("steps.unconverged"), "1"),
                 Entry("steps closed again", self.largest("steps.refined"), "1"),
@@ -256,10 +256,6 @@ class Reading:
             found.append(Entry("angular momentum drift", self.largest("momentum.angle"), "N*m*s"))
         found.append(Entry("conditioning at the start", self.one.freedom.conditioning, "1"))
         return judged(found, self.scales())
-
-    def crossed(self) -> float:
-        """The largest share of its play that a contact crosses in one step."""
-        return max(math.sqrt(self.largest("crossing.square")), self.largest("crossing"))
 
     def scales(self) -> dict[str, float]:
         """What the run's errors are measured by: energies, lengths, speeds, momenta, the smallest play."""

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..elements import Following
 from ..model.checks import implausible
-from ..model.mechanism import Mechanism, started
+from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
+from ..model.starts import started
 from ..physics.dynamics import Equations
 from ..system import System
 from .assembly import Freedom, freedom, weakest
