@@ -103,8 +103,9 @@ class Impulses(March):
         if acting.touches:
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
-        if motion.loop:
+        if motion.loop or acting.touches:
             branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+        if motion.loop:
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
         done = after >= p["stepper.until"]

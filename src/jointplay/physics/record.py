@@ -275,9 +275,11 @@ class Record:
         return where(touch.closes, 1.0, sliding)
 
     def begun(self, state: State, acting: Acting, steered: Sequence[Any]) -> None:
-        """Write what the control loop says at the start, for the first sample of impulsive steps."""
+        """Write what acts in the first step, and what the control loop says at the start, for the first sample of
+        impulsive steps."""
         loop = self.motion.loop
+        columns = {f"first.{name}": x for name, x in self.calm.value.items()} if acting.touches else {}
         if loop and acting.command:
-            columns = loop.columns(acting.command, state.q, state.t)
+            columns |= loop.columns(acting.command, state.q, state.t)
             columns |= {f"{name}.steered": f for name, f in zip(self.motion.names, steered, strict=True)}
-            emit("begun", **columns)
+        emit("begun", **columns)

@@ -14,10 +14,11 @@ from ..model.mechanism import Mechanism
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
+from .auditing import trust
 from .judgement import judged
 from .lanes import default_stepper
 from .outcome import Ending, Entry, Outcome, SimulationFailed
-from .reading import trust
+from .settling import settled_time
 from .simulation import Simulation
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ending", "Entry", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
-    "Step", "Stepper", "default_stepper", "simulate",
+    "Step", "Stepper", "default_stepper", "settled_time", "simulate",
 ]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
 HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
@@ -44,6 +45,7 @@ def simulate(
     reclose: bool = False,
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
+    settled: float | str = 0.0,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -54,16 +56,21 @@ def simulate(
     reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
     once more with half the step (adaptive: a 32nd of the tolerances, half of max_step) and says in the attribute
     `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
-    control: a control loop in place of the mechanism's (`jointplay.control`).
+    control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
+    "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
+    with `_settled` in their names; that of the control loop unless given.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
-    result = run(simulation, progress, strict)
+    late = settled_time(simulation.base.mechanism, settled, until)
+    if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
+        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
+    result = run(simulation, progress, strict, late)
     if audit == "convergence" and simulation.status[0].complete:
         finer = simulation.stepper.finer(until)
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
-        finer_run = run(again, progress, strict)
+        finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
         entries = [Entry(**entry) for entry in json.loads(result.attrs["audit"])] + moved(result, finer_run)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
@@ -87,12 +94,24 @@ def planned(
     return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
 
 
-def run(simulation: Simulation, progress: Callable[[float], None] | None = None, strict: bool = False) -> Dataset:
-    """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands."""
-    until = simulation.until
+def run(
+    simulation: Simulation,
+    progress: Callable[[float], None] | None = None,
+    strict: bool = False,
+    settled: float = 0.0,
+) -> Dataset:
+    """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands.  settled: see `simulate`."""
+    until, pilot = simulation.until, simulation.each[0].pilot
     assert until is not None
+    settled = settled or (pilot.control.settled if pilot else 0.0)
+    told = progress and (lambda t: progress(min(t, until)))
     try:
-        simulation.advance(until, progress and (lambda t: progress(min(t, until))))
+        if 0 < settled < until:
+            simulation.advance(settled, told)
+            if simulation.outcomes[0] is None:
+                simulation.count_anew()
+        if simulation.outcomes[0] is None:
+            simulation.advance(until, told)
     except KeyboardInterrupt:
         if strict:
             raise
@@ -101,7 +120,6 @@ def run(simulation: Simulation, progress: Callable[[float], None] | None = None,
         simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))
     outcome, result = simulation.status[0], simulation.result()
     if strict and not outcome.complete:
-        pilot = simulation.each[0].pilot
         raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
     return result
 
