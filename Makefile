@@ -7,7 +7,7 @@ VALIDATION_TESTS := $(wildcard validation/test_*.py validation/*/test_*.py)
 export MPLBACKEND := Agg
 
 .NOTPARALLEL:
-.PHONY: demo test validate bench lint format clean
+.PHONY: demo test validate bench docs lint format clean
 
 demo: $(VENV)/.installed-plot
 	@mkdir -p build
@@ -38,6 +38,10 @@ endif
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py
+
+# A warning fails the build; what the build writes below docs/reference is left to git to ignore.
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/site
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -365,7 +365,7 @@ def test_no_progress_without_a_terminal(capsys, monkeypatch):
 
 
 def test_a_short_run_shows_no_bar():
-    with command.Progress(1.0, shown=True) as progress:
+    with command.ProgressBar(1.0, shown=True) as progress:
         progress(0.5)
         assert progress.bar is None
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import jointplay as jp
 from jointplay import statics
-from jointplay.system import Equations
+from jointplay.system import Evaluation
 from validation.event_contacts import Contact, Touch, contacts
 
 OPEN, FORWARD, BACKWARD, STICKING = 0, 1, -1, 2
@@ -102,7 +102,7 @@ class Modal:
                 found[i, 1] = -mode * c.friction * found[i, 0]
         return found
 
-    def forces(self, t: float, q: np.ndarray, v: np.ndarray, modes: Modes) -> tuple[Forces, Equations]:
+    def forces(self, t: float, q: np.ndarray, v: np.ndarray, modes: Modes) -> tuple[Forces, Evaluation]:
         """Accelerations and contact forces in given modes, and the mechanism's equations there."""
         here, touches = self.system.evaluate(q, v, t), self.touches(q, v)
         F = here.F if self.push is None else here.F + self.push(t, q, v)

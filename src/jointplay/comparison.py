@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .elements import Joint
+from .elements.contacts import Compliant, Contact, Following, Rigid
 from .errors import InputError
-from .model.clearances import Compliant, Following, Rigid
 from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
@@ -21,7 +21,6 @@ from .system import System
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Contact = Rigid | Compliant | Following
 IDEAL, ROUGH = "ideal", "ideal+friction"
 DEFAULTS: tuple[Contact, ...] = (Rigid(), Following(on_loss="continue"))
 
@@ -41,15 +40,15 @@ def compare(
     unless given.  until, every: as in `simulate`, in s.  steppers: by the names of the contacts; without one rigid
     contact has MoreauJean(), all else RungeKutta().  baseline: what deviations are counted from; "ideal+friction" is
     the twin whose ideal joints have the friction law of the first compliant contact, so that what is left is the work
-    of the clearance.  The table, over the dimension `contact` (the baseline first):
+    of the clearance.  The table, over the dimension `contact` (the baseline first)::
 
-    deviation      largest difference of a body's angle to the baseline (rad), while both ran
-    shift          the same for the place of its mass centre (m)
-    peak_force     largest force of a joint over all steps (N); of rigid contact between impacts, whose forces have no
-                   bound: `peak_impulse` (N s) is their largest impulse
-    energy_lost    in contacts by impacts, damping and friction (J); compliant: with what they store at the end
-    steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s) of equations and code
-    reached, outcome   the time (s) at which the run ended, and how
+        deviation      largest difference of a body's angle to the baseline (rad), while both ran
+        shift          the same for the place of its mass centre (m)
+        peak_force     largest force of a joint over all steps (N); of rigid contact between impacts, whose forces have
+                       no bound: `peak_impulse` (N s) is their largest impulse
+        energy_lost    in contacts by impacts, damping and friction (J); compliant: with what they store at the end
+        steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s)
+        reached, outcome   the time (s) at which the run ended, and how
 
     >>> from jointplay.model import library
     >>> found = compare(library.crank_rocker_2016(clearance2=1e-3), [Rigid()], until=0.01)

@@ -11,15 +11,15 @@ from typing import TypeVar
 
 from . import own
 
-Case = TypeVar("Case")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 def each(
-    function: Callable[[Case], Result],
-    cases: Iterable[Case],
-    progress: Progress | None = None,
+    function: Callable[[Item], Result],
+    cases: Iterable[Item],
+    progress: OnProgress | None = None,
     workers: int | None = None,
 ) -> list[Result]:
     """The function's result for every case, in their order: what a plain loop gives, computed on all cores.

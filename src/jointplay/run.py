@@ -20,7 +20,7 @@ from .engine.program import Program, run_text
 from .engine.recorder import Cell
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
-from .numerics.tables import Table
+from .numerics.splines import Spline
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 
@@ -69,7 +69,9 @@ class Run:
 
         self.native = native(program, lanes, fma, share)
         self.buffers = {}
+        self.frame = aligned(self.native.frame * lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
+        words["frame"] = self.frame
         words |= {f"array {n}": array for n, array in self.arrays.items()}
         values = {n: a.ctypes.data for n, a in words.items()}
         for name, (columns, most) in program.streams.items():
@@ -337,20 +339,27 @@ def word_of(kind: str, x: Any) -> np.int64:
     return number.view(np.int64) if kind == "f" else np.int64(number)
 
 
+def aligned(size: int) -> np.ndarray:
+    """So many zero words that begin with a cache line, so that the vectors of lanes straddle none."""
+    words = np.zeros(size + 8, np.int64)
+    first = -words.ctypes.data % 64 // 8
+    return words[first : first + size]
+
+
 def array_size(array: Any) -> int:
     """How many numbers an array or table holds."""
-    return array.data.size if isinstance(array, Table) else array.size
+    return array.data.size if isinstance(array, Spline) else array.size
 
 
 def array_dtype(array: Any) -> Any:
     """The type of an array's numbers."""
-    return np.float64 if isinstance(array, Table) else DTYPES[array.kind]
+    return np.float64 if isinstance(array, Spline) else DTYPES[array.kind]
 
 
 def contents(name: str, array: Any, given: Any) -> np.ndarray:
     """The numbers of a given array or table, checked against what the program was traced for."""
-    if isinstance(array, Table):
-        if not isinstance(given, Table) or repr(given) != repr(array):
+    if isinstance(array, Spline):
+        if not isinstance(given, Spline) or repr(given) != repr(array):
             raise ValueError(f"parameter {name!r} was traced as {array!r}; got {given!r}: trace again")
         return given.data
     data = np.asarray(given)

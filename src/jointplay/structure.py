@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
-from .model.choices import LawChoice
 from .model.control import Sampled
 from .model.mechanism import Mechanism
-from .model.parts import Part, Path
+from .model.parts import KeyPath, Part
+from .parts.choices import LawChoice
 
 T = TypeVar("T")
 MOST = 256  # programs kept at a time; the one that was not used for longest goes first
@@ -25,7 +25,7 @@ def structure(mechanism: Mechanism, numbers: Collection[str]) -> Hashable:
     """
     addressed = {path for _, path, _ in mechanism.numbers()}
 
-    def walk(x: Any, path: Path) -> Hashable:
+    def walk(x: Any, path: KeyPath) -> Hashable:
         if path in addressed:
             return "number"
         if x is None and (*path, 0) in addressed:  # a mass centre that follows from the shape
@@ -64,7 +64,7 @@ class Same:
         return id(self.thing)
 
 
-class Kept:
+class Memo:
     """Things made once and kept by a key, in any number of threads."""
 
     def __init__(self, most: int = MOST) -> None:

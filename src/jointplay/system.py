@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .engine.program import trace
+from .engine.program import Names, trace
 from .engine.text import RUNNING, emit
+from .engine.typing import Scalar
 from .engine.values import Value
 from .errors import InputError
 from .model.clearances import Compliant
@@ -19,16 +21,16 @@ from .model.mechanism import Mechanism
 from .numerics.linalg import dot
 from .physics import dynamics
 from .physics.contacts import contacts
-from .physics.motions import sampled
 from .physics.reduced import known
+from .physics.sampled_motions import sampled
 from .run import Run
-from .structure import Kept, structure
+from .structure import Memo, structure
 
 T = TypeVar("T")
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
 # numbers whose being 0 changes what there is to compute: they cannot be set free
 STRUCTURAL = (".noise", ".resolution", ".delay", ".regularisation", "gravity.x", "gravity.y")
-PROGRAMS = Kept()  # of all systems of this process
+PROGRAMS = Memo()  # of all systems of this process
 
 
 def structural(mechanism: Mechanism, address: str) -> bool:
@@ -38,7 +40,7 @@ def structural(mechanism: Mechanism, address: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Equations:
+class Evaluation:
     """The equations of motion at one state: M a = F + B^T lam, B v = speed, B a = rhs.
 
     `residual` is what the constraints leave open, `Bdot` the time derivative of the matrix of constraints `B`; rows
@@ -111,7 +113,7 @@ class System:
         used |= {f"control.model.{a}": x for a, x in known(self.mechanism).items() if x != 0}
         return used | self.mechanism.tables()
 
-    def equations(self, dropped: Collection[str] = ()) -> Callable[[Any], dynamics.Equations]:
+    def equations(self, dropped: Collection[str] = ()) -> Callable[[Names | Mapping[str, Scalar]], dynamics.Equations]:
         """What makes the text of the equations from the parameters of a trace; rows to be dropped are left out."""
         mechanism, known = self.mechanism, self.parameters
         return lambda p: dynamics.Equations(mechanism, lambda a: p[a] if a in known else 0, dropped)
@@ -140,7 +142,7 @@ class System:
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
         self.lock = threading.Lock()  # the run has one place for a state
 
-    def evaluate(self, q: Any, v: Any = None, t: float = 0.0) -> Equations:
+    def evaluate(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Evaluation:
         """The equations at coordinates q, rates v (zero unless given) and time t."""
         at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
@@ -159,7 +161,7 @@ class System:
         for name, (places, columns) in self.traced.entries.items():
             found[name].flat[places] = row[columns]
         kinetic, potential, power = found.pop("energies")
-        return Equations(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+        return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "reach": self.reach, "free": self.free}
@@ -181,7 +183,7 @@ class Traced:
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
         self.program = trace(self._text, state, {"time": 0.0, **system.parameters})
 
-    def _text(self, s: Any, p: Any) -> dict[str, Any]:
+    def _text(self, s: Names, p: Names) -> dict[str, Scalar]:
         q, v, t = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates], p.time
         text = self.make(p)
         rows = text.rows(q, v, t)
@@ -208,7 +210,7 @@ class Traced:
             "places": ([place.parts for place in journals.values()], (len(journals), 2)),
             "energies": ([kinetic, potential, dot(text.applied(q, v, t), v)], (3,)),
         }
-        columns: dict[str, Any] = {}
+        columns: dict[str, Scalar] = {}
         for name, (part, shape) in parts.items():  # what varies goes into one row; what is known for good is kept
             self.constants[name] = np.zeros(shape)
             places, numbers = [], []

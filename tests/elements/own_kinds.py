@@ -2,8 +2,8 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from jointplay.elements import Acting, Contact, Drawing, Drive, Here, Joint, Load, Rigid
-from jointplay.elements.fields import Axis, Length, MovingBody, Point, Points, RateMotion, Turning
+from jointplay.elements import Contact, Drawing, Drive, ForceHere, Here, Joint, Load, Rigid
+from jointplay.elements.fields import Axis, Length, MovingBody, PointName, Points, RateMotion, Turning
 from jointplay.engine import where
 from jointplay.laws.roles import controller, friction, normal
 from jointplay.numerics.linalg import Pair
@@ -61,12 +61,12 @@ class Drag(Load):
     outside: ClassVar = True
 
     kind: Literal["drag"] = "drag"
-    at: Point
+    at: PointName
     on: MovingBody
     coefficient: Annotated[float, Quantity(NUMBER, at_least=0)] = 0.1
     brake: Annotated[float, Quantity(NUMBER, at_least=0)] = 0.0
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """It pushes its point back, and brakes its body."""
         place = here.point(self.at)
         v = Pair(here.rate(place.x), here.rate(place.y))

@@ -13,7 +13,7 @@ from jointplay.engine.text import emit
 from jointplay.physics.contacts import contacts
 from jointplay.physics.dynamics import Equations
 from jointplay.run import Run
-from jointplay.structure import Kept
+from jointplay.structure import Memo
 from jointplay.system import System
 
 BODIES = """
@@ -144,7 +144,7 @@ def test_every_number_is_a_number_of_the_run(kind, monkeypatch):
     changes = {a: 1.1 * x for a, x in own.items() if not a.endswith(left)}
     changed = system.with_(changes)
     assert changed.traced is system.traced
-    monkeypatch.setattr("jointplay.system.PROGRAMS", Kept())  # the other one is traced with the new numbers
+    monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())  # the other one is traced with the new numbers
     fresh = System(mechanism.with_(changes))
     assert fresh.traced is not system.traced
     for part in ("residual", "B", "gaps", "openings"):

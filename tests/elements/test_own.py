@@ -14,7 +14,7 @@ import jointplay as jp
 from jointplay import own, parallel, report
 from jointplay.cli import main
 from jointplay.elements import Contact, Drive, Joint, Load, Rigid
-from jointplay.elements.fields import Angle, Axis, Points, Share, Size, Turning
+from jointplay.elements.fields import Angle, Axis, Points, Restitution, Size, Turning
 from jointplay.laws.roles import LAWS, registry
 from jointplay.model import ModelError
 from jointplay.system import System
@@ -357,7 +357,7 @@ ENDS = (Points, ...)
         (dict(gaps=GAPS), "joint Odd has gaps and no contact: give it a field `contact`"),
         (dict(), "joint Odd does nothing: define residual"),
         (dict(residual=RESIDUAL, opened_by=(ClassVar[str], "play")), "joint Odd is opened by 'play'"),
-        (dict(residual=RESIDUAL, lower=(Angle, 0.0), stop_restitution=(Share, 0.0)), "define coordinate"),
+        (dict(residual=RESIDUAL, lower=(Angle, 0.0), stop_restitution=(Restitution, 0.0)), "define coordinate"),
         (
             dict(residual=RESIDUAL, upper=(Angle, 0.0), coordinate=(None, lambda self, here: 0)),
             "joint Odd has stops: give it a field `stop_restitution`",

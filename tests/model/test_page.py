@@ -12,9 +12,9 @@ from pydantic_core import PydanticUndefined
 
 from jointplay import statics
 from jointplay.model import Mechanism, bodies, clearances, control, forces, joints, loads, motions
-from jointplay.model.choices import Chosen, registry
 from jointplay.model.mechanism import _START
 from jointplay.model.parts import InUse, OneOf, Part, Quantity, Several
+from jointplay.parts.choices import Chosen, registry
 from jointplay.parts.units import _PREFIXED, _PREFIXES, UNITS, parse_unit
 from jointplay.simulation import simulate
 
@@ -35,7 +35,7 @@ KINDS: dict[str, type[Part]] = {
     **{f"contact {c.model_fields['kind'].default}": c for c in listed(clearances.Contact)},
     **{f"drive {c.model_fields['kind'].default}": c for c in listed(forces.Drive)},
     **{f"force {c.model_fields['kind'].default}": c for c in listed(forces.Load)},
-    **{f"motion {c.model_fields['kind'].default}": c for c in listed(motions.Motion)},
+    **{f"motion {c.model_fields['kind'].default}": c for c in listed(motions.AnyMotion)},
     "control": control.Control,
     "coordinate": control.Coordinate,
     "actuator": control.Actuator,

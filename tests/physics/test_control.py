@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from jointplay.engine import trace
 from jointplay.laws import law
 from jointplay.model import Compliant, Following, bar, control, library, sine
-from jointplay.physics.control import Loop
+from jointplay.physics.loop import Loop
 from jointplay.physics.reduced import Reduced
 from jointplay.results import audited
 from jointplay.run import Run

@@ -245,4 +245,4 @@ def test_a_time_too_far_away_is_refused_with_the_reason():
     with pytest.raises(ValueError, match=r"followed from 0 s to 1e\+07 s: at most 50000 steps of 0.5 rad"):
         kinematics(yoke, [1e7])
     with pytest.raises(ValueError, match=r"at most 20 steps of 0.5 rad or of its size reach \S+ s; choose nearer"):
-        cycle.Path(yoke, most=20).go(5.0)
+        cycle.DrivenPath(yoke, most=20).go(5.0)

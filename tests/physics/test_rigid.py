@@ -472,7 +472,7 @@ start: {ball: 0, ball.x: 0, ball.y: 0, ball.x.rate: 1}
 def test_the_solver_finds_what_exists_among_many_contacts(seed):
     """Eight contacts with friction, all closed: the answer satisfies Signorini and Coulomb, judged by numpy."""
     from jointplay.engine import trace
-    from jointplay.physics.contact_solver import Problem, solve
+    from jointplay.physics.contact_solver import ContactProblem, solve_contacts
     from jointplay.run import Run
 
     rng, n = np.random.default_rng(seed), 6
@@ -483,7 +483,7 @@ def test_the_solver_finds_what_exists_among_many_contacts(seed):
         rows = [[p[f"W{i}.{j}"] for j in range(2 * n)] for i in range(2 * n)]
         right = [p[f"b{i}"] for i in range(2 * n)]
         same = [p.mu] * n
-        answer = solve(Problem(rows, right, same, same, [p.mu > 0] * n, [s.x * 0.0] * n, [False] * n))
+        answer = solve_contacts(ContactProblem(rows, right, same, same, [p.mu > 0] * n, [s.x * 0.0] * n, [False] * n))
         return {"x": s.x, "v": answer.violation} | {f"p{i}": x for i, x in enumerate(answer.impulses)}
 
     given = {f"W{i}.{j}": W[i, j] for i in range(2 * n) for j in range(2 * n)} | {f"b{i}": x for i, x in enumerate(b)}

@@ -8,7 +8,7 @@ import jointplay as jp
 from jointplay.cli import main
 from jointplay.report.page import payload
 from jointplay.simulation.judgement import RULES, judged, verdict
-from jointplay.simulation.outcome import Ending, Entry, Outcome
+from jointplay.simulation.outcome import Ending, Finding, Outcome
 
 SLIDER = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
 DONE = Outcome(Ending.DONE, "reached 1 s", 1.0)
@@ -92,12 +92,12 @@ def test_a_worse_value_is_never_judged_better(name, scale, one, other):
     rule = RULES[name]
     low, high = sorted((one, other), reverse=rule.below)
     scales = {rule.of: scale}
-    better, worse = (judged([Entry(name, x, "1")], scales)[0] for x in (low, high))
+    better, worse = (judged([Finding(name, x, "1")], scales)[0] for x in (low, high))
     order = ["fine", "doubtful", "wrong"]
     assert order.index(better.judgement) <= order.index(worse.judgement)
     found, text = verdict([worse], DONE, jp.MoreauJean(1e-4))
     assert found == worse.judgement and bool(text) is (found != "fine")
-    assert judged([Entry(name, float("nan"), "1")], scales)[0].judgement == "wrong"
+    assert judged([Finding(name, float("nan"), "1")], scales)[0].judgement == "wrong"
 
 
 def test_the_page_has_limits_and_the_sentence(coarse):

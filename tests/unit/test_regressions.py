@@ -12,7 +12,7 @@ import pytest
 from jointplay.engine import (
     NON_FINITE,
     Pair,
-    Table,
+    Spline,
     TraceError,
     asin,
     bits,
@@ -213,7 +213,7 @@ def test_no_memory_after_a_delay_of_its_name(late):
 @EVERY_MODE
 def test_delays_may_have_the_name_of_an_array_and_no_length(mode):
     x = np.linspace(0.0, 10.0, 3)
-    curve = Table(x, np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 5.0]]), "held")
+    curve = Spline(x, np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 5.0]]), "held")
 
     def step(s, p):
         late, later = delay("data", s.x, 2, s.step, 3), delay("curve", s.x, 1, s.step, 1)

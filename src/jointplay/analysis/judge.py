@@ -18,7 +18,7 @@ from .evidence import PERIODIC, Evidence, Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
-from .trajectories import COARSE, PERIODS, Plan, thing_verdict
+from .trajectories import COARSE, PERIODS, Observation, thing_verdict
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -57,9 +57,9 @@ def verdict(
     if isinstance(what, Mechanism | System):
         return model_verdict(what, period, signal, periods, until, settle, **options)
     if callable(what):
-        return thing_verdict(what, Plan.of(period, periods, until, settle, signal))
+        return thing_verdict(what, Observation.of(period, periods, until, settle, signal))
     if isinstance(what, Thing):
-        plan = Plan.of(period, periods, until, settle, signal)
+        plan = Observation.of(period, periods, until, settle, signal)
         return thing_verdict(lambda fineness: what if fineness == 1 else None, plan)
     if hasattr(what, "data_vars"):
         known = run_period(what) if period is None else period
@@ -103,7 +103,7 @@ def model_verdict(
         trial.advance(known)
         steps = STEPS * (6 if trial.stepper.impulsive else 1)  # which are so much cheaper
         periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
-    plan = Plan.of(known, periods, until, settle, signal, title=base.name)
+    plan = Observation.of(known, periods, until, settle, signal, title=base.name)
     if (stepper or default_stepper(base)).impulsive:
         plan = replace(plan, separations=COARSE)
 

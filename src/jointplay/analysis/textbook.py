@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import tau
-from typing import Any
 
 from ..engine import SOLVER_FAILED, branch, cos, exp, minimum, sin, solve, sqrt, stop, where
+from ..engine.program import Names
+from ..engine.typing import Scalar, Vector
 from .things import Flow, Map, Scheme
 
 Lanes = int | Sequence[Mapping[str, float]]
@@ -26,7 +27,7 @@ def henon(a: float = 1.4, b: float = 0.3, lanes: Lanes = 1) -> Map:
 def lorenz(sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3, step: float = 2e-3, lanes: Lanes = 1) -> Flow:
     """The equations of Lorenz; exponents 0.9056, 0, -14.572, their sum -(sigma + 1 + beta)."""
 
-    def rates(t: Any, s: Any, p: Any) -> dict[str, Any]:
+    def rates(t: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
         return {"x": p.sigma * (s.y - s.x), "y": s.x * (p.rho - s.z) - s.y, "z": s.x * s.y - p.beta * s.z}
 
     return Flow(rates, {"x": 1.0, "y": 1.0, "z": 20.0}, {"sigma": sigma, "rho": rho, "beta": beta}, step, lanes)
@@ -35,7 +36,7 @@ def lorenz(sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3, step: fl
 def roessler(a: float = 0.2, b: float = 0.2, c: float = 5.7, step: float = 1e-2, lanes: Lanes = 1) -> Flow:
     """The equations of Roessler; largest exponent 0.0714."""
 
-    def rates(t: Any, s: Any, p: Any) -> dict[str, Any]:
+    def rates(t: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
         return {"x": -s.y - s.z, "y": s.x + p.a * s.y, "z": p.b + s.z * (s.x - p.c)}
 
     return Flow(rates, {"x": 1.0, "y": 1.0, "z": 0.0}, {"a": a, "b": b, "c": c}, step, lanes)
@@ -46,7 +47,7 @@ def duffing(
 ) -> Flow:
     """x'' + damping x' - x + x^3 = force cos(frequency t), with `steps` steps in a period of the force."""
 
-    def rates(t: Any, s: Any, p: Any) -> dict[str, Any]:
+    def rates(t: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
         return {"x": s.v, "v": p.force * cos(p.frequency * t) - p.damping * s.v + s.x - s.x * s.x * s.x}
 
     numbers = {"damping": damping, "force": force, "frequency": frequency}
@@ -56,7 +57,7 @@ def duffing(
 def double_pendulum(angle: float = 2.0, step: float = 2e-3, lanes: Lanes = 1) -> Flow:
     """Two equal masses on massless rods of 1 m, let go with both rods at an angle (rad) to the plumb."""
 
-    def rates(t: Any, s: Any, p: Any) -> dict[str, Any]:
+    def rates(t: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
         c, n = cos(s.a - s.b), sin(s.a - s.b)
         f = -2.0 * p.g * sin(s.a) - n * s.w * s.w
         g = -p.g * sin(s.b) + n * s.v * s.v
@@ -84,10 +85,10 @@ def impact_oscillator(
     return Scheme(_strike, {"x": gap - 0.5, "v": 0.0}, numbers, tau / frequency / steps, lanes)
 
 
-def _strike(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
+def _strike(t: Scalar, h: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
     """A step of the impact oscillator: flight, and impacts on the way."""
 
-    def impact(t: Any, x: Any, v: Any, h: Any, end: Any) -> list[Any]:
+    def impact(t: Scalar, x: Scalar, v: Scalar, h: Scalar, end: Scalar) -> Vector:
         at, _ = solve(lambda u: _fly(t, x, v, u, p)[0] - p.gap, end, iterations=60, near=1e-14)
         speed = -p.restitution * _fly(t, x, v, at, p)[1]
         return [t + at, p.gap + 0.0 * at, speed, h - at]
@@ -109,13 +110,13 @@ def _strike(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
     return {"x": x, "v": v}
 
 
-def _turn(t: Any, x: Any, v: Any, h: Any, p: Any) -> Any:
+def _turn(t: Scalar, x: Scalar, v: Scalar, h: Scalar, p: Names) -> Scalar:
     """When the mass turns back."""
     at, _ = solve(lambda u: _fly(t, x, v, u, p)[1], 0.5 * h, iterations=60, near=1e-14)
     return at
 
 
-def _fly(t: Any, x: Any, v: Any, h: Any, p: Any) -> tuple[Any, Any]:
+def _fly(t: Scalar, x: Scalar, v: Scalar, h: Scalar, p: Names) -> tuple[Scalar, Scalar]:
     """Place and speed after a time h without the wall."""
     w, z = p.frequency, p.damping
     size = (1.0 - w * w) * (1.0 - w * w) + 4.0 * z * z * w * w

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine import number, trace
 from ..engine.program import Names
+from ..engine.typing import Scalar, Vector
 from ..errors import InputError
 from ..run import Run
 
@@ -120,7 +121,7 @@ class Map:
         """The parameters by which time is told."""
         return {}
 
-    def text(self, s: Any, p: Any) -> dict[str, Any]:
+    def text(self, s: Names, p: Names) -> dict[str, Scalar]:
         """One step, as the engine records it."""
         return dict(self.function(s, p))
 
@@ -197,7 +198,7 @@ class Scheme(Map):
             raise InputError(f"step must be a number of seconds > 0, got {step!r}")
         self.length = float(step)
 
-        def text(s: Any, p: Any) -> Mapping[str, Any]:
+        def text(s: Names, p: Names) -> Mapping[str, Scalar]:
             h = p["clock.step"]
             return function(p["clock.begin"] + h * number(s.step - p["clock.first"]), h, s, p)
 
@@ -256,14 +257,14 @@ class Flow(Scheme):
     ) -> None:
         names = list(state)
 
-        def scheme(t: Any, h: Any, s: Any, p: Any) -> dict[str, Any]:
+        def scheme(t: Scalar, h: Scalar, s: Names, p: Names) -> dict[str, Scalar]:
             x = [s[name] for name in names]
 
-            def slope(t: Any, x: Sequence[Any]) -> list[Any]:
+            def slope(t: Scalar, x: Sequence[Scalar]) -> Vector:
                 found = rates(t, Names(dict(zip(names, x, strict=True))), p)
                 return [found[name] for name in names]
 
-            def moved(by: Any, k: Sequence[Any]) -> list[Any]:
+            def moved(by: Scalar, k: Sequence[Scalar]) -> Vector:
                 return [a + by * b for a, b in zip(x, k, strict=True)]
 
             k1 = slope(t, x)

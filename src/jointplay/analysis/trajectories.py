@@ -35,7 +35,7 @@ CLEAR = 10.0  # times the integration error: what is larger is motion
 
 
 @dataclass(frozen=True)
-class Plan:
+class Observation:
     """How a model's motion is looked at: the drive period (s), how long (s), after which time (s), which signal."""
 
     period: float | None
@@ -59,7 +59,7 @@ class Plan:
         settle: float | None,
         signal: str | None,
         title: str = "",
-    ) -> Plan:
+    ) -> Observation:
         """Whole periods if there is a drive."""
         for name, x in (("period", period), ("periods", periods), ("until", until)):
             if x is not None and not x > 0:
@@ -68,10 +68,12 @@ class Plan:
             if periods is not None:
                 raise InputError("periods: nothing drives this motion periodically; give until, in seconds")
             whole = until or FREE
-            return Plan(None, whole, SETTLE * whole if settle is None else settle, whole / SAMPLES, signal, title)
+            return Observation(
+                None, whole, SETTLE * whole if settle is None else settle, whole / SAMPLES, signal, title
+            )
         count = periods or max(6, round((until or PERIODS * period) / period))
         before = np.ceil(SETTLE * count if settle is None else settle / period)
-        return Plan(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
+        return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Watched:
         return float(self.shares(difference(self.names, self.early[0][:count], self.early[1][:count])).max())
 
 
-def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
+def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
     seen = watched(make, plan)
     best = seen.exponents["as it is"]
@@ -132,7 +134,7 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Plan) -> Verdict:
     )
 
 
-def watched(make: Callable[[int], Thing | None], plan: Plan) -> Watched:
+def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
     """Exponents as it is, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
     seen = Watched(found, [], [], [])
@@ -180,7 +182,7 @@ def grid(thing: Thing, every: float, count: int) -> np.ndarray:
     return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def on_grid(thing: Thing, found: Exponent, plan: Plan, folds: int) -> np.ndarray:
+def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: int) -> np.ndarray:
     """The states of the first lane at equal intervals after settling."""
     sampled = samples(thing)
     if sampled is None:
@@ -203,7 +205,7 @@ def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return run["time"].values, np.column_stack(columns)
 
 
-def chosen_signal(seen: Watched, plan: Plan) -> Series:
+def chosen_signal(seen: Watched, plan: Observation) -> Series:
     """One number of the state over time: the one asked for, or the last rate of an angle that moves."""
     name, names, states = plan.signal, seen.names, seen.states[0]
     if name is None:
@@ -275,7 +277,9 @@ def widest_phase(seen: Watched) -> int:
     return int(np.argmax(spreads))
 
 
-def section_evidence(seen: Watched, plan: Plan, details: dict[str, Any]) -> tuple[list[Evidence], int | None, float]:
+def section_evidence(
+    seen: Watched, plan: Observation, details: dict[str, Any]
+) -> tuple[list[Evidence], int | None, float]:
     """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
     names = seen.names
     phase = widest_phase(seen)
@@ -306,7 +310,7 @@ def section_evidence(seen: Watched, plan: Plan, details: dict[str, Any]) -> tupl
 
 
 def judged(
-    sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Plan
+    sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Observation
 ) -> tuple[str, float | None, list[Evidence]]:
     """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
     if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):

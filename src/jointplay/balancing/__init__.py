@@ -11,8 +11,8 @@ from .adaptive import adaptive
 from .adjust import Adjustable, adjustables
 from .conditions import Condition
 from .descent import trade_off
-from .judge import Judgement, Test, judge
-from .motion import Motion, motion
+from .proof import Judgement, Test, judge
+from .quantities import MotionSignals, motion
 from .shaking import shaking
 from .solver import Balance, balance
 
@@ -21,7 +21,7 @@ __all__ = [
     "Balance",
     "Condition",
     "Judgement",
-    "Motion",
+    "MotionSignals",
     "Test",
     "adaptive",
     "adjustables",

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..model.mechanism import Mechanism
 from .adjust import Adjustable, Space, adjustables, prepared
 from .demands import OBJECTIVES, demands
-from .solver import EXACT, objective_of, solve
+from .solver import EXACT, best_design, objective_of
 
 if TYPE_CHECKING:
     import xarray
@@ -54,7 +54,7 @@ def adaptive(
         ready = prepared(mechanism.with_({payload: x}), asked)
         found = demands(ready.replace(drives={}), goal, independent)
         space = Space(ready, asked)
-        s = solve(space, found)
+        s = best_design(space, found)
         designs.append(space.design(s))
         residuals.append(found.residual(space.parameters(s)))
     addresses = list(designs[0])

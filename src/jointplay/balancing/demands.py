@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..elements.kinds import Acting, Load, dimension
-from ..elements.pose import Here
+from ..elements.kinds import ForceHere, Load, dimension
+from ..elements.pose import Here, Pose
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair
 from ..parts.units import STIFFNESS, TORSIONAL_STIFFNESS, Dimension
-from ..physics.kinematics import Pose
 from ..statics.complement import Coordinates, second_degree
 from ..system import System, as_system
 from .frames import PARTS, Frames, inertias
@@ -86,7 +85,7 @@ def pulls(mechanism: Mechanism, coordinates: Sequence[str], q: np.ndarray) -> np
     return found
 
 
-class Pulling(Acting):
+class Pulling(ForceHere):
     """Notes what a spring does: body, place, force and torque."""
 
     def __init__(self, here: Here) -> None:

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..system import System
 from .adjust import Adjustable, Space, adjustables, prepared
-from .motion import QUANTITIES, Motion, motion, moving
+from .quantities import QUANTITIES, MotionSignals, motion, moving
 from .solver import STARTS, lightened, starts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Square:
     size: float
 
     @classmethod
-    def of(cls, space: Space, moved: Motion, quantity: str) -> Square:
+    def of(cls, space: Space, moved: MotionSignals, quantity: str) -> Square:
         """Over a motion, relative to what it is without the design."""
         rows = moved.rows[quantity].reshape(-1, moved.rows[quantity].shape[-1])
         form = rows.T @ rows / len(moved.times)
@@ -47,7 +47,7 @@ class Square:
         return np.asarray(2 * (self.form @ theta)[:-1] @ self.space.jacobian(s) / self.size)
 
 
-def descend(space: Space, moved: Motion, quantity: str, how: str, seed: int = 0) -> np.ndarray:
+def descend(space: Space, moved: MotionSignals, quantity: str, how: str, seed: int = 0) -> np.ndarray:
     """The point of the space where the rms or the peak of a quantity is least."""
     square = Square.of(space, moved, quantity)
     best = _minimise(space, square, square.slope, starts(space, None, None, seed))
@@ -196,10 +196,10 @@ def _along(
     return made
 
 
-def _dataset(space: Space, moved: Motion, found: list[np.ndarray], of: str, against: str) -> xarray.Dataset:
+def _dataset(space: Space, moved: MotionSignals, found: list[np.ndarray], of: str, against: str) -> xarray.Dataset:
     from xarray import Dataset
 
-    from .motion import UNITS
+    from .quantities import UNITS
 
     thetas = [space.parameters(s) for s in found]
     data: dict[str, Any] = {}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..elements.pose import Pose
 from ..errors import InputError
 from ..model.files import loads
 from ..model.mechanism import Mechanism
-from ..physics.kinematics import Pose
-from ..statics.cycle import State, driven, follow, multipliers
+from ..statics.cycle import DrivenState, driven, follow, multipliers
 from ..system import System
 from .frames import Frames, inertias
 
@@ -73,7 +73,7 @@ def refuse_passages(system: System, passages: list[float]) -> None:
         )
 
 
-def reactions(system: System, states: list[State], pole: complex) -> tuple[tuple[Any, Any], tuple[float, float]]:
+def reactions(system: System, states: list[DrivenState], pole: complex) -> tuple[tuple[Any, Any], tuple[float, float]]:
     """Shaking force and moment from what the ground does to the mechanism in its joints and by its drives, with weight,
     springs and loads; and the sizes of the largest force (N) and of a lever (m)."""
     lam = multipliers(states)
@@ -90,7 +90,7 @@ def reactions(system: System, states: list[State], pole: complex) -> tuple[tuple
     return (np.array(forces), np.array(moments)), (largest, max(reach, 1e-300))
 
 
-def _held(system: System, state: State, lam: np.ndarray, pole: complex) -> tuple[complex, float]:
+def _held(system: System, state: DrivenState, lam: np.ndarray, pole: complex) -> tuple[complex, float]:
     """Force and moment about the pole of the ground's joints on the mechanism, of drives, and of the bearings that hold
     gears, whose teeth act with different torques on their two bodies."""
     mechanism, e = system.mechanism, state.equations

@@ -17,7 +17,7 @@ from .adjust import Adjustable, Space, adjustables, prepared
 from .conditions import Condition, conditions
 from .demands import OBJECTIVES, Demands, demands
 from .frames import shifted
-from .motion import QUANTITIES, Motion, motion, moving
+from .quantities import QUANTITIES, MotionSignals, motion, moving
 
 EXACT = 1e-9  # residual below which a design balances exactly
 STARTS = 12  # random ones, beside that of the linear problem
@@ -48,7 +48,7 @@ class Balance:
     before: dict[str, float | None]
     after: dict[str, float | None]
     given: Mechanism
-    moved: Motion | None = None
+    moved: MotionSignals | None = None
     notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def balance(
     return _exact(base, ready, goal, asked, moved, find)
 
 
-def _motion(driven: Mechanism | None, times: Any, pole: complex, required: bool) -> Motion | None:
+def _motion(driven: Mechanism | None, times: Any, pole: complex, required: bool) -> MotionSignals | None:
     if driven is None:
         if required:
             raise InputError("the mechanism is not driven and has several degrees of freedom; give a motion")
@@ -131,18 +131,18 @@ def _motion(driven: Mechanism | None, times: Any, pole: complex, required: bool)
 
 
 def _exact(
-    base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable], moved: Motion | None, find: Any
+    base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable], moved: MotionSignals | None, find: Any
 ) -> Balance:
     space = Space(ready, asked)
     weighted = [one.element for one in asked if one.kind == "counterweight"]
     rank, made, found = conditions(ready.replace(drives={}), find, space.moved(), weighted)
     _influence(space, found, goal, rank)
-    s = solve(space, found)
+    s = best_design(space, found)
     residual = found.residual(space.parameters(s))
     if residual > EXACT and space.radius:
         wide = Space(ready, asked, roomy=True)
         if wide.radius.keys() != space.radius.keys():
-            other = solve(wide, found)
+            other = best_design(wide, found)
             if found.residual(wide.parameters(other)) < min(EXACT, residual):
                 space, s, residual = wide, other, found.residual(wide.parameters(other))
     feasible = residual <= EXACT
@@ -174,7 +174,7 @@ def _found(
     residual: float,
     space: Space,
     s: np.ndarray,
-    moved: Motion | None,
+    moved: MotionSignals | None,
     notes: list[str],
 ) -> Balance:
     design = space.design(s)
@@ -187,7 +187,7 @@ def _found(
     )  # fmt: skip
 
 
-def solve(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
+def best_design(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
     """The point of the space with the least residual."""
     from scipy.optimize import least_squares  # type: ignore[import-untyped]
 
@@ -292,7 +292,7 @@ def obstacle(ready: Mechanism, asked: list[Adjustable], found: Demands, rank: in
     signed = np.array([not v.address.endswith((".direction", ".x", ".y")) for v in space.variables])
     space.low = np.where(signed, -np.maximum(space.high, 1e3), space.low - 1e2)
     space.high = np.where(signed, np.maximum(space.high, 1e3), space.high + 1e2)
-    s = solve(space, found)
+    s = best_design(space, found)
     if found.residual(space.parameters(s)) > EXACT:
         return f"no numbers of what may be adjusted meet all {rank} conditions; adjust more elements"
     wrong = space.admissible(space.design(s))
@@ -302,7 +302,9 @@ def obstacle(ready: Mechanism, asked: list[Adjustable], found: Demands, rank: in
     return "the exact solution is beyond the bounds" + (" or radii" if limited.radius else "") + "; widen them"
 
 
-def _least(base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable], moved: Motion | None) -> Balance:
+def _least(
+    base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable], moved: MotionSignals | None
+) -> Balance:
     from .descent import descend
 
     assert moved is not None

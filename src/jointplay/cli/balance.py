@@ -29,7 +29,7 @@ def balance(arguments: argparse.Namespace) -> int:
     until = None if arguments.until is None else inputs.duration("--until", arguments.until)
 
     from jointplay import balancing
-    from jointplay.balancing.motion import QUANTITIES, SAMPLES
+    from jointplay.balancing.quantities import QUANTITIES, SAMPLES
     from jointplay.model.files import save
 
     against = arguments.front

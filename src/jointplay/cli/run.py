@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     stepper = chosen_stepper(mechanism, until, step, tolerances)
     began = time.perf_counter()
-    with computing(), Progress(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
+    with computing(), ProgressBar(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
             mechanism,
             until=until,
@@ -128,7 +128,7 @@ def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:
         raise InputError(f"--every: {until / every:.3g} samples are too many; choose at least {until / most:.3g} s")
 
 
-class Progress:
+class ProgressBar:
     """A bar on stderr with the time left, from half a second on; called with the simulated time reached (s)."""
 
     def __init__(self, until: float, shown: bool) -> None:
@@ -136,7 +136,7 @@ class Progress:
         self.began: float | None = None
         self.bar: Any = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,8 +7,15 @@
 from __future__ import annotations
 
 from .contacts import Compliant as Compliant, Contact as Contact, Following as Following, Rigid as Rigid
-from .drawing import Drawing as Drawing, Play as Play, Series as Series
-from .kinds import Acting as Acting, AtRate as AtRate, Drive as Drive, Element as Element, Joint as Joint, Load as Load
+from .drawing import Drawing as Drawing, Play as Play, Track as Track
+from .kinds import (
+    ForceHere as ForceHere,
+    AtRate as AtRate,
+    Drive as Drive,
+    Element as Element,
+    Joint as Joint,
+    Load as Load,
+)
 from .pose import Here as Here, Pose as Pose, Spot as Spot
 
 from .revolute import Revolute as Revolute

@@ -65,7 +65,7 @@ class Play:
     load: np.ndarray = field(default_factory=lambda: np.zeros(0, complex))  # on the inner part (N), in the plane
 
 
-class Series:
+class Track:
     """The places of a mechanism over many times, as arrays: what an element's picture is made from."""
 
     def __init__(self, mechanism: Any, places: dict[str, np.ndarray], angles: dict[str, np.ndarray], t: Any) -> None:

@@ -43,11 +43,11 @@ class _Axis(Several):
 
 
 _TWO = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
-Pair = Annotated[tuple[str, str], BeforeValidator(_pair), WithJsonSchema(_TWO)]
-Points = Annotated[Pair, Refers("point")]
-Bodies = Annotated[Pair, Refers("body")]
-Point = Annotated[str, Refers("point")]
-Body = Annotated[str, Refers("body")]
+TwoNames = Annotated[tuple[str, str], BeforeValidator(_pair), WithJsonSchema(_TWO)]
+Points = Annotated[TwoNames, Refers("point")]
+Bodies = Annotated[TwoNames, Refers("body")]
+PointName = Annotated[str, Refers("point")]
+BodyName = Annotated[str, Refers("body")]
 MovingBody = Annotated[str, Refers("moving body")]
 Turning = Annotated[str, Refers("angle")]
 Sliding = Annotated[str, Refers("position")]
@@ -58,7 +58,7 @@ Angle = Annotated[float, Quantity(ANGLE)]
 Place = Annotated[float, Quantity(LENGTH)]
 Size = Annotated[float, Quantity(LENGTH, at_least=0)]
 Length = Annotated[float, Quantity(LENGTH, above=0)]
-Share = Annotated[float, Quantity(NUMBER, at_least=0, at_most=1)]
+Restitution = Annotated[float, Quantity(NUMBER, at_least=0, at_most=1)]
 
 AngleMotion = Annotated[Motions, OneOf("motion", ANGLE)]
 RateMotion = Annotated[Motions, OneOf("motion", RATE)]

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from ..numerics.linalg import Pair
 from ..parts.motions import Constant
-from .fields import ForceMotion, Point
-from .kinds import Acting, Load
+from .fields import ForceMotion, PointName
+from .kinds import ForceHere, Load
 
 
 class Force(Load):
@@ -16,10 +16,10 @@ class Force(Load):
     outside: ClassVar = True
 
     kind: Literal["force"] = "force"
-    at: Point
+    at: PointName
     x: ForceMotion = Constant(value=0.0)
     y: ForceMotion = Constant(value=0.0)
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """It pushes its point."""
         here.push(self.at, Pair(here.motion("x"), here.motion("y")))

@@ -12,8 +12,8 @@ from ..numerics.linalg import Scalar
 from ..parts.part import Quantity, refuse
 from ..parts.units import ANGLE, NUMBER
 from .contacts import Compliant, Rigid, SidedContact
-from .drawing import Play, Series
-from .fields import Angle, Bodies, Body
+from .drawing import Play, Track
+from .fields import Angle, Bodies, BodyName
 from .kinds import Joint
 from .pose import Here, Spot
 
@@ -59,7 +59,7 @@ class Gear(Joint):
     offset: Angle = 0.0
     play: Annotated[float, Quantity(ANGLE, at_least=0)] = 0.0
     contact: Annotated[SidedContact, BeforeValidator(_angular)] = Rigid()
-    carrier: Body = "ground"
+    carrier: BodyName = "ground"
 
     @model_validator(mode="after")
     def _three(self) -> Gear:
@@ -86,7 +86,7 @@ class Gear(Joint):
         """The angle of the second body seen from the first (rad)."""
         return here.turn
 
-    def magnified(self, series: Series, name: str) -> Play:
+    def magnified(self, series: Track, name: str) -> Play:
         """A tooth between its flanks."""
         first, second = self.between
         gaps, still = series.gaps(name), np.ones(series.count, complex)

@@ -12,9 +12,9 @@ from pydantic import model_validator
 
 from ..numerics.linalg import Pair, Scalar
 from ..parts.choices import LawChoice
-from ..parts.part import Part, Path, Quantity, refuse
+from ..parts.part import KeyPath, Part, Quantity, refuse
 from .contacts import Compliant, Following, Rigid
-from .drawing import Drawing, Play, Series
+from .drawing import Drawing, Play, Track
 from .fields import Refers
 from .pose import Here, Spot
 
@@ -75,7 +75,7 @@ class Element(Part):
         bases = (Element, Joint, Drive, Load)
         return any(name in vars(c) for c in cls.__mro__ if c not in bases and issubclass(c, Element) for name in names)
 
-    def references(self) -> Iterator[tuple[Path, str, str]]:
+    def references(self) -> Iterator[tuple[KeyPath, str, str]]:
         """Every name of something of the mechanism: where it stands, what it must be, and the name."""
         for name in type(self).model_fields:
             to, given = self.refers_to(name), getattr(self, name)
@@ -169,7 +169,7 @@ class Joint(Element):
         """What the page draws of it."""
         return Drawing()
 
-    def magnified(self, series: Series, name: str) -> Play:
+    def magnified(self, series: Track, name: str) -> Play:
         """What is seen of its contact, magnified."""
         return series.magnified(name)
 
@@ -320,10 +320,10 @@ class Load(Element):
         """Its potential energy (J); its slope is its force."""
         return 0
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """What has no potential: `here.push(point, force)` and `here.twist(body, torque)`."""
 
-    def elastic(self, here: Acting) -> None:
+    def elastic(self, here: ForceHere) -> None:
         """Of what has a `stiffness`: what it does for a stiffness of 1."""
 
     def magnitude(self, here: Here, length: float) -> float:
@@ -347,7 +347,7 @@ class Load(Element):
             raise TypeError(f"force {cls.__qualname__} does nothing: define act(self, here), or potential")
 
 
-class Acting(Here):
+class ForceHere(Here):
     """What a force sees, and where it says what it does."""
 
     def rate(self, value: Scalar) -> Scalar:
@@ -367,7 +367,7 @@ class Acting(Here):
         raise NotImplementedError
 
 
-class Noting(Acting):
+class Noting(ForceHere):
     """Notes how large forces and torques are, at rest."""
 
     def __init__(self, here: Here) -> None:

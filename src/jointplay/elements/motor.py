@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .fields import Bodies, TorqueMotion
-from .kinds import Acting, Load
+from .kinds import ForceHere, Load
 
 
 class Motor(Load):
@@ -15,7 +15,7 @@ class Motor(Load):
     between: Bodies
     torque: TorqueMotion
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """It turns both bodies, in opposite directions."""
         torque = here.motion("torque")
         here.twist(self.between[1], torque)

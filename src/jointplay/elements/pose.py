@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .kinds import Element, Joint
 
 Made = TypeVar("Made", bound="Element")
-Numbers = Callable[[str], Scalar]  # address -> engine value, or a structural 0
+Lookup = Callable[[str], Scalar]  # address -> engine value, or a structural 0
 Row = dict[str, Scalar]  # coordinate -> coefficient; what is missing is 0
 
 
@@ -32,7 +32,7 @@ class Described(Protocol):
     def split(self, reference: str) -> tuple[str, str]: ...
 
 
-def weighted(numbers: Numbers, mechanism: Described, body: str) -> bool:
+def weighted(numbers: Lookup, mechanism: Described, body: str) -> bool:
     """Whether a body has a counterweight with a mass."""
     given = mechanism.bodies[body].counterweight is not None
     return given and not is_zero(numbers(f"{body}.counterweight.mass"))
@@ -47,7 +47,7 @@ class Pose:
     def __init__(
         self,
         mechanism: Described,
-        numbers: Numbers,
+        numbers: Lookup,
         q: Mapping[str, Scalar],
         t: Scalar,
         turns: Mapping[str, Pair] | None = None,
@@ -235,7 +235,7 @@ class Here:
     def motion(self, field: str = "motion") -> Scalar:
         """The value of one of its motions at this time."""
         address = self.name if field == "motion" else f"{self.name}.{field}"
-        return moved(self.pose, address, getattr(self.element, field))
+        return motion_at(self.pose, address, getattr(self.element, field))
 
     @property
     def between(self) -> tuple[str, str]:
@@ -290,7 +290,7 @@ class Here:
         return Spot(self.name, f"{self.name}.{label}" if label else self.name, gap, self.pose, **given)
 
 
-def moved(pose: Pose, address: str, motion: Any) -> Scalar:
+def motion_at(pose: Pose, address: str, motion: Any) -> Scalar:
     """A motion at the pose's time, its parameters taken from their addresses."""
     constant = address if address in pose.mechanism.addresses() else f"{address}.value"
     keys = [key for key, _, _ in motion.numbers()] + list(motion.tables())

@@ -12,8 +12,8 @@ from ..numerics.functions import sincos
 from ..numerics.linalg import Pair, Scalar
 from ..parts.part import refuse
 from .contacts import Rigid, SidedContact
-from .drawing import Drawing, Play, Series
-from .fields import Angle, Axis, Length, Place, Points, Share, Size
+from .drawing import Drawing, Play, Track
+from .fields import Angle, Axis, Length, Place, Points, Restitution, Size
 from .pose import Here, Spot
 from .sized import Guided
 from .sizes import FIT, sized_schema
@@ -45,7 +45,7 @@ class Prismatic(Guided):
     contact: SidedContact = Rigid()
     lower: Place | None = None
     upper: Place | None = None
-    stop_restitution: Share = 0.0
+    stop_restitution: Restitution = 0.0
 
     @model_validator(mode="after")
     def _long(self) -> Prismatic:
@@ -105,7 +105,7 @@ class Prismatic(Guided):
         """A block on a rail."""
         return Drawing(pins=(), guide="rail", block=True, length=self.length or 0.0, angle=self.angle)
 
-    def magnified(self, series: Series, name: str) -> Play:
+    def magnified(self, series: Track, name: str) -> Play:
         """The block in its guide; the bar in its bore, in whose frame it is seen."""
         first, second = self.bodies()
         local = complex(*self.axis) / abs(complex(*self.axis))

@@ -12,8 +12,8 @@ from ..numerics.linalg import Scalar, root
 from ..parts.choices import Chosen, LawChoice
 from ..parts.part import refuse
 from .contacts import Contact, Following, Rigid
-from .drawing import Drawing, Play, Series
-from .fields import Angle, Length, Points, Share, Size
+from .drawing import Drawing, Play, Track
+from .fields import Angle, Length, Points, Restitution, Size
 from .pose import Here, Spot
 from .sized import Sized
 from .sizes import SIZES, sized_schema
@@ -50,7 +50,7 @@ class Revolute(Sized):
     pin_friction: Annotated[LawChoice, Chosen("friction")] | None = None
     lower: Angle | None = None
     upper: Angle | None = None
-    stop_restitution: Share = 0.0
+    stop_restitution: Restitution = 0.0
 
     @model_validator(mode="after")
     def _rough_pin(self) -> Revolute:
@@ -109,7 +109,7 @@ class Revolute(Sized):
         """A pin, on a support where it stands on the ground."""
         return Drawing(support=True)
 
-    def magnified(self, series: Series, name: str) -> Play:
+    def magnified(self, series: Track, name: str) -> Play:
         """The journal in its bearing."""
         bearing, pin = self.ends()
         outer, inner = series.pose.owner(bearing), series.pose.owner(pin)

@@ -10,8 +10,8 @@ from pydantic import ConfigDict
 
 from ..numerics.linalg import Scalar
 from .contacts import Rigid, SidedContact
-from .drawing import Drawing, Play, Series
-from .fields import Axis, Place, Points, Share, Size
+from .drawing import Drawing, Play, Track
+from .fields import Axis, Place, Points, Restitution, Size
 from .pose import Here, Spot
 from .sized import Guided
 from .sizes import FIT, sized_schema
@@ -37,7 +37,7 @@ class Slot(Guided):
     contact: SidedContact = Rigid()
     lower: Place | None = None
     upper: Place | None = None
-    stop_restitution: Share = 0.0
+    stop_restitution: Restitution = 0.0
 
     def residual(self, here: Here) -> dict[str, Scalar]:
         """The second point is on the axis, unless it has play."""
@@ -57,7 +57,7 @@ class Slot(Guided):
         """A pin in a groove."""
         return Drawing(guide="groove")
 
-    def magnified(self, series: Series, name: str) -> Play:
+    def magnified(self, series: Track, name: str) -> Play:
         """The pin between its walls."""
         first, second = self.bodies()
         along = series.turns[first] * (complex(*self.axis) / abs(complex(*self.axis)))

@@ -9,7 +9,7 @@ from ..numerics.linalg import Scalar, is_zero
 from ..parts.part import Quantity
 from ..parts.units import DAMPING, STIFFNESS
 from .fields import Points, Size
-from .kinds import ROUND, Acting, Load
+from .kinds import ROUND, ForceHere, Load
 from .pose import Here
 
 
@@ -29,14 +29,14 @@ class Spring(Load):
         square = d.dot(d) if is_zero(free) else (abs(d) - free) * (abs(d) - free)
         return 0.5 * here.number("stiffness") * square
 
-    def elastic(self, here: Acting) -> None:
+    def elastic(self, here: ForceHere) -> None:
         """It pulls its points together with L - free_length."""
         d, free = here.apart, here.number("free_length")
         pull = d if is_zero(free) else d * (1 - free / abs(d))
         here.push(self.between[0], pull)
         here.push(self.between[1], -pull)
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """The damper pulls its points together while they part."""
         damping = here.number("damping")
         if is_zero(damping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from .fields import MovingBody, TorqueMotion
-from .kinds import Acting, Load
+from .kinds import ForceHere, Load
 
 
 class Torque(Load):
@@ -17,6 +17,6 @@ class Torque(Load):
     on: MovingBody
     torque: TorqueMotion
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """It turns its body."""
         here.twist(self.on, here.motion("torque"))

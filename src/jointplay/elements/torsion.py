@@ -8,7 +8,7 @@ from ..numerics.linalg import Scalar
 from ..parts.part import Quantity
 from ..parts.units import TORSIONAL_DAMPING, TORSIONAL_STIFFNESS
 from .fields import Angle, Bodies
-from .kinds import ROUND, Acting, Load
+from .kinds import ROUND, ForceHere, Load
 from .pose import Here
 
 
@@ -27,13 +27,13 @@ class Torsion(Load):
         turned = here.turn - here.number("free_angle")
         return 0.5 * here.number("stiffness") * turned * turned
 
-    def elastic(self, here: Acting) -> None:
+    def elastic(self, here: ForceHere) -> None:
         """It turns its bodies back by angle - free_angle."""
         turned = here.turn - here.number("free_angle")
         here.twist(self.between[0], turned)
         here.twist(self.between[1], -turned)
 
-    def act(self, here: Acting) -> None:
+    def act(self, here: ForceHere) -> None:
         """The damper brakes both bodies."""
         first, second = self.between
         back = here.number("damping") * (here.spin(second) - here.spin(first))

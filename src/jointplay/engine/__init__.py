@@ -14,14 +14,14 @@ _ROOMS = {
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
     ".derivatives": "derivative",
     ".program": "Program trace",
-    ".machine": "assembly",
+    ".pieces": "assembly",
     ".native": "Native",
     "..numerics.choice": "integer minimum maximum sign modulo",
     "..numerics.functions": "sin cos sincos tan asin acos atan atan2 hypot exp log tanh pow power",
     "..numerics.linalg": "Factor Pair dot linear_solve",
     "..numerics.newton": "solve",
     "..numerics.signals": "peak total due delay random",
-    "..numerics.tables": "Table table",
+    "..numerics.splines": "Spline spline",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOME)

@@ -21,13 +21,17 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
 
     An input given twice has two equal columns; -y as an input stands for y, with the sign changed.
     """
+    return [[row.get(j, 0.0) for j in range(len(inputs))] for row in derivatives(outputs, inputs)]
+
+
+def derivatives(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Tangent]:
+    """The same matrix without its structural zeros: column -> entry of each row, columns in order."""
     known: dict[int, Tangent] = {}
     for j, x in enumerate(inputs):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
             known.setdefault(base.serial, {})[j] = sign
-    rows = tangents(outputs, known, len(inputs))
-    return [[row.get(j, 0.0) for j in range(len(inputs))] for row in rows]
+    return [dict(sorted(row.items())) for row in tangents(outputs, known, len(inputs))]
 
 
 def tangents(outputs: Sequence[Any], known: dict[int, Tangent], width: int) -> list[Tangent]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from .program import Program
@@ -23,12 +24,7 @@ SCALARS = {"f": "double", "i": "i64", "m": "i1"}
 def control_words(program: Program) -> list[str]:
     """The names of the words that the program reads from its control array."""
     streams = [f"{s}.{part}" for s in program.streams for part in ("rows", "limit")]
-    return ["steps", "stop", "state", "parameters", *(f"array {a}" for a in program.arrays), *streams]
-
-
-def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> str:
-    """LLVM assembly of a program for so many lanes."""
-    return Assembler(program, lanes, fma, share).module()
+    return ["steps", "stop", "state", "parameters", "frame", *(f"array {a}" for a in program.arrays), *streams]
 
 
 class Assembler:
@@ -303,9 +299,9 @@ class Assembler:
         """The address of one place of the state or the parameters."""
         return self.say(f"getelementptr i64, ptr {base}, i64 {at * self.lanes}")
 
-    def fetch(self, base: str, at: int, kind: str) -> str:
-        """The numbers of one place."""
-        raw = self.say(f"load {self.types['f' if kind == 'f' else 'i']}, ptr {self.place(base, at)}, align 8")
+    def fetch(self, base: str, at: int, kind: str, about: str = "") -> str:
+        """The numbers of one place; about: what LLVM may know of them."""
+        raw = self.say(f"load {self.types['f' if kind == 'f' else 'i']}, ptr {self.place(base, at)}, align 8{about}")
         return raw if kind != "m" else self.say(f"icmp ne {self.I} {raw}, {self.literal(0, 'i')}")
 
     def module(self) -> str:
@@ -319,21 +315,10 @@ class Assembler:
         slots = program.slots[: len(program.body.ends)]  # ring buffers stay in memory
         kinds, state = [s.kind for s in slots], self.word("state")
         starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
-        stop, steps = self.word("stop"), self.word("steps", "i64")
-        rooms = {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in program.streams}
+        rooms = self.rooms()
         prologue, self.lines = self.lines, []
         at = {s.name: f"%s{i}" for i, s in enumerate(slots)}
-        live = self.say(f"icmp eq {self.I} {at['status']}, {self.literal(0, 'i')}")
-        go = self.any(live)
-        for stream, limit in rooms.items():
-            full = self.say(f"icmp sgt {self.I} {at[f'{stream}.rows']}, {limit}")
-            go = self.say(f"and i1 {go}, {self.say(f'xor i1 {self.any(self.both(live, full))}, true')}")
-        asked = self.say(f"load volatile i64, ptr {stop}")
-        for test in (f"icmp eq i64 {asked}, 0", f"icmp slt i64 %taken, {steps}"):
-            go = self.say(f"and i1 {go}, {self.say(test)}")
-        self.lines.append(f"  br i1 {go}, label %step, label %exit")
-        self.start("step")
-        self.active = self.literal(True, "m") if self.lanes == 1 else live
+        live = self.going(at.__getitem__, rooms)
         for (where, name), v in inputs.items():
             if where == "state":
                 self.names[v.serial] = at[name]
@@ -357,6 +342,25 @@ class Assembler:
         body += ["  br label %head", "head:", *phis, *self.lines]
         body += ["  store i64 %taken, ptr %control", "  ret void", "}"]
         return "\n\n".join(["\n".join(self.globals()), *self.functions, "\n".join(body)])
+
+    def rooms(self) -> dict[str, str]:
+        """How many rows of each stream leave room for a step's."""
+        return {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in self.program.streams}
+
+    def going(self, at: Callable[[str], str], rooms: dict[str, str]) -> str:
+        """Begin a step, or leave; at: the register of an integer of the state.  Gives the lanes that run."""
+        live = self.say(f"icmp eq {self.I} {at('status')}, {self.literal(0, 'i')}")
+        go = self.any(live)
+        for stream, limit in rooms.items():
+            full = self.say(f"icmp sgt {self.I} {at(f'{stream}.rows')}, {limit}")
+            go = self.say(f"and i1 {go}, {self.say(f'xor i1 {self.any(self.both(live, full))}, true')}")
+        asked = self.say(f"load volatile i64, ptr {self.word('stop')}")
+        for test in (f"icmp eq i64 {asked}, 0", f"icmp slt i64 %taken, {self.word('steps', 'i64')}"):
+            go = self.say(f"and i1 {go}, {self.say(test)}")
+        self.lines.append(f"  br i1 {go}, label %step, label %exit")
+        self.start("step")
+        self.active = self.literal(True, "m") if self.lanes == 1 else live
+        return live
 
     def globals(self) -> list[str]:
         """Declarations and constant tables."""

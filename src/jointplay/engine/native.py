@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from .. import cache
-from .machine import assembly
+from . import pieces
 from .program import Program
 from .values import LANES
 
@@ -28,14 +28,14 @@ def target() -> Any:
     if features and not features.get("fma", True):
         raise RuntimeError("this processor has no fused multiply-add")
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2, jit=True, codemodel="jitdefault"
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=1, jit=True, codemodel="jitdefault"
     )
 
 
 @functools.cache
 def place() -> str:
     """Everything besides the program that machine code depends on."""
-    texts = [(Path(__file__).parent / f"{name}.py").read_bytes() for name in ("values", "machine", "native")]
+    texts = [(Path(__file__).parent / f"{name}.py").read_bytes() for name in ("values", "machine", "pieces", "native")]
     version = hashlib.sha256(b"".join(texts)).hexdigest()  # of what turns programs into machine code
     host = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
     return " ".join([version, str(llvm.llvm_version_info), *host])
@@ -48,21 +48,27 @@ class Native:
         if lanes not in LANES:
             raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
         times = [time.perf_counter()]
-        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {place()}".encode()).hexdigest()
+        cut = pieces.LONGEST if pieces.is_long(program) else None
+        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {cut} {place()}".encode()).hexdigest()
         with _lock:
             code = cache.read(key)
             self.cached = code is not None
             if code is None:
-                text = assembly(program, lanes, fma, share)
+                text = pieces.assembly(program, lanes, fma, share)
                 times.append(time.perf_counter())
                 machine = target()
-                code = machine.emit_object(optimised(text, machine))
+                # the passes gain nothing in pieces, and could see that two of them share memory
+                code = machine.emit_object(llvm.parse_assembly(text) if cut else optimised(text, machine))
                 cache.write(key, code)
             times.append(time.perf_counter())
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
             self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
         address = self.engine.get_function_address("run")
+        self.frame = 0  # 64-bit words per lane that a run must provide
+        size = self.engine.get_global_value_address("frame_words") if cut else 0
+        if size:
+            self.frame = ctypes.c_int64.from_address(size).value
         self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
         times.append(time.perf_counter())
         parts = ("cache", "load") if self.cached else ("assembly", "llvm", "load")

@@ -145,7 +145,7 @@ def trim(program: Program) -> None:
 
     def need(xs: Any) -> None:
         for x in xs:
-            if isinstance(x, Value):
+            if type(x) is Value:
                 needed.add(x.serial)
                 if x.op == "input":
                     program.inputs[x.args] = x
@@ -187,14 +187,16 @@ def listing(program: Program) -> str:
     lines: list[str] = []
     routines: dict[int, str] = {}
 
+    def plain(x: Any) -> str:
+        return f"nan{bits(x):x}" if isinstance(x, float) and x != x else repr(x)  # NaNs differ in bits
+
     def show(xs: Any) -> str:
-        plain = (f"nan{bits(x):x}" if isinstance(x, float) and x != x else x for x in xs)  # NaNs differ in bits
-        return " ".join(f"{x.kind}{x.serial}" if isinstance(x, Value) else repr(x) for x in plain)
+        return " ".join([f"{x.kind}{x.serial}" if type(x) is Value else plain(x) for x in xs])
 
     def write(block: Block, indent: str) -> None:
         for item in block.code:
             if isinstance(item, Value):
-                lines.append(f"{indent}{show([item])} = {item.op} {show(item.args)}")
+                lines.append(f"{indent}{item.kind}{item.serial} = {item.op} {show(item.args)}")
                 continue
             about = item.about
             if item.word == "call":

@@ -28,6 +28,7 @@ class Block:
     cells: dict[str, Any] = field(default_factory=dict)
     carried: dict[str, Any] = field(default_factory=dict)  # loops: cells they touch, as they were before
     source: Any = None  # sides: the code of the first side's text
+    outer: list[Value] | None = None  # subroutines: what they use of the blocks around, once asked for
 
 
 @dataclass(eq=False)
@@ -163,16 +164,28 @@ class Recorder:
 
     def operation(self, op: str, args: Any, kind: str, rule: Any = None) -> Value:
         """The value of an operation, shared with an identical one in reach."""
-        args = self.visible(args)
-        if op == "mul" and all(isinstance(a, Value) for a in args) and args[0].serial > args[1].serial:
-            args.reverse()
-        level = max((a.level for a in args if isinstance(a, Value)), default=0)
+        if op == "mul" and type(args[0]) is type(args[1]) is Value and args[0].serial > args[1].serial:
+            args = args[::-1]
+        level, parts = 0, [op, kind, rule and (rule[0], *map(key_of, rule[1]))]
+        for a in args:
+            if type(a) is Value:
+                if not a.block.open or a.block.owner is not self:
+                    self.visible(args)
+                if a.level > level:
+                    level = a.level
+                parts.append(a.serial)
+            else:
+                parts.append(key_of(a))
+        key = tuple(parts)
         here_only = op == "shared_max" or (op == "load" and args[0].where == "ring")  # it depends on mask or moment
         level = 1 if here_only else level
-        key = (op, kind, *map(key_of, args), rule and (rule[0], *map(key_of, rule[1])))
-        for block in [self.block] if here_only else self.reachable():
+        block: Block | None = self.block
+        while block is not None:
             if key in block.memo:
                 return block.memo[key]
+            block = None if here_only or block.kind == "subroutine" else block.parent
+        if not here_only and key in self.hoisted.memo:
+            return self.hoisted.memo[key]
         home = self.block if level else self.hoisted
         value = home.memo[key] = self.new(op, args, kind, level, home)
         value.rule = rule
@@ -321,7 +334,9 @@ class Recorder:
 
     def call_again(self, routine: Block, args: list[Any]) -> list[Value]:
         """Record one call of a traced subroutine; gives the ends that are values."""
-        reads = args + outer_values(routine)
+        if routine.outer is None:
+            routine.outer = outer_values(routine)
+        reads = args + routine.outer
         self.visible(reads)
         level = max((v.level for v in reads), default=0)
         home = self.block if level else self.hoisted

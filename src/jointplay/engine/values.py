@@ -70,6 +70,8 @@ OPERATIONS: dict[str, Operation] = {
 }
 SYMBOLS, WORDS = "+ - * / < <= == != & | ^ << >>", "add sub mul div lt le eq ne and or xor shl shr"
 SPELLING = dict(zip(SYMBOLS.split(), WORDS.split(), strict=True))
+FLOATING = ["+", "-", "*", "/", "<", "<=", "==", "!="]
+FOLDING = frozenset(["add", "sub", "mul", "div", "neg", "and", "or", "xor", "fselect", "iselect", "mselect"])
 UFUNCS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
 UFUNCS |= {"equal": "==", "not_equal": "!="}
 DTYPES: dict[str, Any] = {"f": np.float64, "i": np.int64, "m": np.bool_}
@@ -124,21 +126,28 @@ def constant(x: Any, kind: str) -> float | int | bool:
 def operate(name: str, *args: Any) -> Any:
     """Record (or compute, when eager) one operation after folding constants and structural zeros."""
     op = OPERATIONS[name]
-    clean = []
+    clean, recorded = [], False
     for x, kind in zip(args, op.takes, strict=True):
-        if not isinstance(x, Value):
+        if type(x) is Value:
+            if x.kind != kind:
+                refuse(args, x.kind, kind)
+            recorded = True
+        elif type(x) is not float or kind != "f":
             x = constant(x, kind)
-        elif x.kind != kind:
-            named = next((a.args for a in args if isinstance(a, Value) and a.kind == "i" and a.op == "input"), None)
-            remedy = f"declare {named[0]} {named[1]!r} with a point, as 1.0" if named else "write number(i)"
-            remedy = remedy if "m" not in (kind, x.kind) else "write where(mask, 1.0, 0.0), or x > 0 for a condition"
-            raise TraceError(f"{here()}: {KIND_NAMES[x.kind]} where {KIND_NAMES[kind]} is needed; {remedy}")
         clean.append(x)
-    if not any(isinstance(x, Value) for x in clean):
+    if not recorded:
         with np.errstate(all="ignore"):
             return compute(name, clean).item()
-    folded = fold(name, *clean)
+    folded = fold(name, *clean) if name in FOLDING else None
     return recorder().operation(name, clean, op.gives) if folded is None else folded
+
+
+def refuse(args: Any, kind: str, needed: str) -> None:
+    """Say that an operand has the wrong kind."""
+    named = next((a.args for a in args if isinstance(a, Value) and a.kind == "i" and a.op == "input"), None)
+    remedy = f"declare {named[0]} {named[1]!r} with a point, as 1.0" if named else "write number(i)"
+    remedy = remedy if "m" not in (needed, kind) else "write where(mask, 1.0, 0.0), or x > 0 for a condition"
+    raise TraceError(f"{here()}: {KIND_NAMES[kind]} where {KIND_NAMES[needed]} is needed; {remedy}")
 
 
 def compute(name: str, numbers: list[Any]) -> Any:
@@ -149,8 +158,9 @@ def compute(name: str, numbers: list[Any]) -> Any:
 
 def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
     """What an operation with a structural 0, 1 or negation simplifies to, or None."""
-    known_a, known_b = not isinstance(a, Value), not isinstance(b, Value)
-    minus_a, minus_b = (x.args[0] if isinstance(x, Value) and x.op == "neg" else None for x in (a, b))
+    known_a, known_b = type(a) is not Value, type(b) is not Value
+    minus_a = None if known_a or a.op != "neg" else a.args[0]
+    minus_b = None if known_b or b.op != "neg" else b.args[0]
     if name == "add" and (known_a or known_b) and (a if known_a else b) == 0:
         return b if known_a else a
     if name == "add" and (minus_a is not None or minus_b is not None):
@@ -163,7 +173,7 @@ def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
         return None if minus_b is None else operate("add", a, minus_b)
     if name == "mul":
         for x, y, minus in ((a, b, minus_a), (b, a, minus_b)):
-            if not isinstance(x, Value) and x in (0, 1, -1):
+            if type(x) is not Value and x in (0, 1, -1):
                 return 0.0 if x == 0 else y if x == 1 else operate("neg", y)
             if minus is not None:
                 return operate("neg", operate("mul", minus, y))
@@ -189,10 +199,16 @@ def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
 
 
 def _operator(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    plain = SPELLING[symbol] if symbol in FLOATING else ""  # the way of nearly all operations
+
     def forward(a: Any, b: Any) -> Any:
+        if plain and a.kind == "f" and (type(b) is float or type(b) is int or (type(b) is Value and b.kind == "f")):
+            return operate(plain, a, b)
         return apply(symbol, a, b) if isinstance(b, (Value, *NUMBERS)) else NotImplemented
 
     def backward(a: Any, b: Any) -> Any:
+        if plain and a.kind == "f" and (type(b) is float or type(b) is int):
+            return operate(plain, b, a)
         return apply(symbol, b, a) if isinstance(b, (Value, *NUMBERS)) else NotImplemented
 
     return forward, backward

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..engine.typing import Scalar
 from ..errors import InputError
 
 GEOMETRY = ("journal_radius", "clearance", "length")  # parameters that come from the joint the law is used in
@@ -164,7 +165,7 @@ class Law:
     def __repr__(self) -> str:
         return f"<law {self.name}>"
 
-    def __call__(self, *inputs: Any, **named: Any) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def __call__(self, *inputs: Scalar, **named: Scalar) -> tuple[Any, dict[str, Scalar], dict[str, Scalar]]:
         """Result, rates and next memory; what the law leaves out of its memory stays as it is."""
         given = self.function(*inputs, **named)
         if not self.rates and not self.memory:

@@ -11,9 +11,9 @@ literature approximate the factor that makes x the wanted restitution; `exact_re
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..engine.text import branch
+from ..engine.typing import Scalar
 from ..engine.values import is_value, sqrt, where
 from ..numerics.choice import maximum
 from ..numerics.functions import exp, log, power
@@ -29,7 +29,7 @@ _SIZES = {"journal_radius": 0.0, "clearance": 0.0, "length": 0.0}
 _DIVIDES = {"restitution": 0.0}  # laws that divide by the restitution need one > 0
 
 
-def smooth_step(x: Any, x0: Any, h0: Any, x1: Any, h1: Any) -> Any:
+def smooth_step(x: Scalar, x0: Scalar, h0: Scalar, x1: Scalar, h1: Scalar) -> Scalar:
     """From h0 at x0 to h1 at x1 by a cubic with level ends, held beyond them: the STEP of ADAMS.
 
     >>> smooth_step(0.3, 0, 1, 1, 2)
@@ -40,7 +40,7 @@ def smooth_step(x: Any, x0: Any, h0: Any, x1: Any, h1: Any) -> Any:
     return h0 + (h1 - h0) * (s * s * (3 - 2 * s))
 
 
-def exact_factor(restitution: Any) -> Any:
+def exact_factor(restitution: Scalar) -> Scalar:
     """The damping factor whose impact rebounds with exactly this restitution, in (0, 1].
 
     With y = factor (1 + e)/2 the condition on the factor becomes coth y - 1/y = (1 - e)/(1 + e), so y is the inverse
@@ -63,17 +63,19 @@ def exact_factor(restitution: Any) -> Any:
     return 2 * where(restitution > 0.9, d * near, y) / (1 + restitution)
 
 
-def raised(depth: Any, exponent: Any) -> Any:
+def raised(depth: Scalar, exponent: Scalar) -> Scalar:
     """depth to the exponent; the common 3/2 by a square root, which is many times faster."""
     return branch(exponent == 1.5, lambda: depth * sqrt(depth), lambda: power(depth, exponent))
 
 
-def pressed(depth: Any, force: Any) -> Any:
+def pressed(depth: Scalar, force: Scalar) -> Scalar:
     """The force where the bodies overlap and push, else 0."""
     return where(depth > 0, maximum(force, 0.0), 0.0)
 
 
-def hysteretic(depth: Any, rate: Any, approach: Any, stiffness: Any, exponent: Any, factor: Any) -> Any:
+def hysteretic(
+    depth: Scalar, rate: Scalar, approach: Scalar, stiffness: Scalar, exponent: Scalar, factor: Scalar
+) -> Scalar:
     """stiffness * depth^exponent (1 + factor * rate/approach), where it pushes."""
     elastic = stiffness * raised(where(depth > 0, depth, TINY), exponent)
     return pressed(depth, elastic * (1 + factor * (rate / approach)))
@@ -235,7 +237,7 @@ def adams_impact(depth, rate, approach, *, stiffness=1e9, exponent=1.5, damping=
 _BEND, _AT_BEND = 2 * math.exp(-2), math.exp(-2)
 
 
-def logarithmic(depth: Any, reach: Any, strength: Any) -> Any:
+def logarithmic(depth: Scalar, reach: Scalar, strength: Scalar) -> Scalar:
     """The force (N) of a depth (m) by depth = reach * g ln(1/g), force = strength * g; tangent beyond g = e^-2.
 
     The unknown is q = ln(1/g), with q - ln q = ln(reach/depth).
@@ -253,7 +255,9 @@ def logarithmic(depth: Any, reach: Any, strength: Any) -> Any:
     return strength * (exp(-q) + where(w > _BEND, w - _BEND, 0.0))
 
 
-def _line(depth: Any, rate: Any, approach: Any, reach: Any, strength: Any, restitution: Any) -> Any:
+def _line(
+    depth: Scalar, rate: Scalar, approach: Scalar, reach: Scalar, strength: Scalar, restitution: Scalar
+) -> Scalar:
     elastic = logarithmic(depth, reach, strength)
     return pressed(depth, elastic * (1 + exact_factor(restitution) * (rate / approach)))
 

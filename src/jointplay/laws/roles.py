@@ -10,11 +10,12 @@ from ..errors import InputError
 from . import Law
 
 LAWS: dict[str, dict[str, Law]] = {"normal": {}, "friction": {}, "control": {}}  # by role and name
+FILES = {"normal": ".normal", "friction": ".friction", "control": ".controllers"}  # where the package's own stand
 
 
 def registry(role: str) -> dict[str, Law]:
     """The laws that files know by name, for a role: normal, friction or control."""
-    import_module(f".{role}", __package__)  # those of the package are loaded when one is asked for
+    import_module(FILES[role], __package__)  # those of the package are loaded when one is asked for
     return LAWS[role]
 
 

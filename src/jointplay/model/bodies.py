@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from ..parts.part import Frozen, Names, Part, Path, Quantity, Several, refuse
+from ..parts.part import ByName, Frozen, KeyPath, Part, Quantity, Several, refuse
 from ..parts.units import INERTIA, LENGTH, MASS
 
-Vector = tuple[float, float]
-Point = Annotated[Vector, Several(Quantity(LENGTH), "xy")]
+PlaneVector = tuple[float, float]
+PlanePoint = Annotated[PlaneVector, Several(Quantity(LENGTH), "xy")]
 # "crank.mass" must not be a point, "crank.x" not two things.
 RESERVED = ("mass", "inertia", "length", "bar", "centre", "points", "x", "y", "angle", "rate", "counterweight")
 
@@ -37,8 +37,8 @@ class Body(Part):
     bar: Annotated[float, Quantity(LENGTH, above=0)] | None = None
     mass: Annotated[float, Quantity(MASS, above=0)]
     given_inertia: Annotated[float, Quantity(INERTIA, at_least=0)] | None = Field(None, alias="inertia")
-    given_centre: Point | None = Field(None, alias="centre")
-    points: Annotated[dict[str, Point], Names(RESERVED)] = Frozen()
+    given_centre: PlanePoint | None = Field(None, alias="centre")
+    points: Annotated[dict[str, PlanePoint], ByName(RESERVED)] = Frozen()
     counterweight: Counterweight | None = None
 
     @model_validator(mode="before")
@@ -71,16 +71,16 @@ class Body(Part):
         return self.mass * (self.bar or 0.0) ** 2 / 12 if self.given_inertia is None else self.given_inertia
 
     @property
-    def centre(self) -> Vector:
+    def centre(self) -> PlaneVector:
         """The mass centre in the body's frame (m)."""
         return (0.5 * (self.bar or 0.0), 0.0) if self.given_centre is None else self.given_centre
 
-    def all_points(self) -> dict[str, Vector]:
+    def all_points(self) -> dict[str, PlaneVector]:
         """Every named point in the body's frame (m): those given, `centre`, and of a bar `start` and `end`."""
         ends = {} if self.bar is None else {"start": (0.0, 0.0), "end": (self.bar, 0.0)}
         return {**ends, **self.points, "centre": self.centre}
 
-    def whole(self) -> tuple[float, Vector, float]:
+    def whole(self) -> tuple[float, PlaneVector, float]:
         """Mass (kg), mass centre (m, in the frame) and inertia about it (kg m^2), the counterweight included."""
         added = self.counterweight
         if added is None or not added.mass:
@@ -88,12 +88,12 @@ class Body(Part):
         loaded = self.loaded(added.mass, (added.x, added.y))
         return loaded.mass, loaded.centre, loaded.inertia + added.inertia
 
-    def arm(self, point: str) -> Vector:
+    def arm(self, point: str) -> PlaneVector:
         """A named point as seen from the mass centre, the counterweight included, in the body's axes (m)."""
         (x, y), (cx, cy) = self.all_points()[point], self.whole()[1]
         return x - cx, y - cy
 
-    def loaded(self, mass: float, at: Vector) -> Body:
+    def loaded(self, mass: float, at: PlaneVector) -> Body:
         """This body with a point mass (kg) fixed to it at a place in its frame (m).
 
         >>> bar(2.0, mass=1.0).loaded(1.0, (2.0, 0.0)).centre
@@ -104,7 +104,7 @@ class Body(Part):
         inertia = self.inertia + self.mass * mass / total * ((x - cx) ** 2 + (y - cy) ** 2)
         return Body(bar=self.bar, mass=total, inertia=inertia, centre=centre, points=self.points)
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Mass, inertia, centre and points, with the values in force where none are given."""
         if self.bar is not None:
             yield "length", ("bar",), self.bar
@@ -120,18 +120,18 @@ class Body(Part):
 class Ground(Part):
     """What does not move, with named points in global coordinates (m)."""
 
-    points: Annotated[dict[str, Point], Names(RESERVED)] = Frozen()
+    points: Annotated[dict[str, PlanePoint], ByName(RESERVED)] = Frozen()
 
-    def all_points(self) -> dict[str, Vector]:
+    def all_points(self) -> dict[str, PlaneVector]:
         """Every named point (m)."""
         return dict(self.points)
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """The coordinates of the points."""
         yield from _coordinates(self.points)
 
 
-def _coordinates(points: dict[str, Vector]) -> Iterator[tuple[str, Path, float]]:
+def _coordinates(points: dict[str, PlaneVector]) -> Iterator[tuple[str, KeyPath, float]]:
     for name, place in points.items():
         yield from ((f"{name}.{axis}", ("points", name, i), place[i]) for i, axis in enumerate("xy"))
 
@@ -140,8 +140,8 @@ def bar(
     length: float,
     mass: float,
     inertia: float | None = None,
-    centre: Vector | None = None,
-    points: dict[str, Vector] | None = None,
+    centre: PlaneVector | None = None,
+    points: dict[str, PlaneVector] | None = None,
 ) -> Body:
     """A bar from `start` to `end` (length in m): uniform unless inertia (kg m^2) or centre (m, from start) are given.
 

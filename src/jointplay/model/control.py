@@ -1,7 +1,7 @@
 """A control loop as a part of a mechanism: what is controlled, what acts, what is measured, and by which law.
 
 `control.pd("crank", sine(6.0, 2.0), k1=2000, k2=200)` makes one; there is such a function for every controller in
-`jointplay.laws.control`, and `control.use` takes a law of one's own.
+`jointplay.laws.controllers`, and `control.use` takes a law of one's own.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..laws.roles import registry
 from ..parts.choices import Chosen, LawChoice
 from ..parts.motions import Constant, Kinds
 from ..parts.part import (
+    ByName,
     Frozen,
     InUse,
+    KeyPath,
     ModelError,
-    Names,
     OneOf,
     Part,
-    Path,
     Problem,
     Quantity,
     in_units_of,
@@ -34,7 +34,7 @@ from ..parts.part import (
 from ..parts.units import ANGLE, FORCE, LENGTH, NUMBER, TIME, TORQUE, Dimension, shorten
 
 if TYPE_CHECKING:
-    from ..numerics.tables import Table as NumericTable
+    from ..numerics.splines import Spline
 
 ALONG = ("angle", "position", "x", "y")
 Duration = Annotated[float, Quantity(TIME, above=0)]
@@ -158,7 +158,7 @@ class ControlSchema:
         return Chosen("control").__get_pydantic_json_schema__(schema, handler)
 
 
-_NAMES = Names(("model", "law"))
+_NAMES = ByName(("model", "law"))
 _OPEN = {"type": "object", "additionalProperties": True}
 
 
@@ -204,14 +204,14 @@ class Control(Part):
         """Whether the law is a text that is traced, not a sampled Python function."""
         return isinstance(self.law, LawChoice)
 
-    def motions(self) -> Iterator[tuple[str, Path, Any]]:
+    def motions(self) -> Iterator[tuple[str, KeyPath, Any]]:
         """Every motion with its address within the control and the keys that lead to it."""
         for name, coordinate in self.coordinates.items():
             yield f"{name}.reference", ("coordinates", name, "reference"), coordinate.reference
         for name, actuator in self.actuators.items():
             yield f"{name}.feedforward", ("actuators", name, "feedforward"), actuator.feedforward
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Gains of the law by their names, then what belongs to coordinates, actuators and sensors by theirs."""
         if isinstance(self.law, LawChoice):
             yield from ((f"law.{tail}", ("law", *path), x) for tail, path, x in self.law.numbers())
@@ -226,7 +226,7 @@ class Control(Part):
         yield "settled", ("settled",), self.settled
         yield "regularisation", ("regularisation",), self.regularisation
 
-    def tables(self) -> dict[str, NumericTable]:
+    def tables(self) -> dict[str, Spline]:
         """The tables of references and feedforwards."""
         return {
             joined(address, tail): x for address, _, motion in self.motions() for tail, x in motion.tables().items()
@@ -239,7 +239,7 @@ class Control(Part):
 
     def problems(
         self, bodies: Sequence[str], joints: Mapping[str, Joint], points: Sequence[str]
-    ) -> Iterator[tuple[Path, str]]:
+    ) -> Iterator[tuple[KeyPath, str]]:
         """What refers to something that the mechanism does not have."""
         known: dict[str, tuple[str, set[str]]] = {}
         for moves in ("angle", "position"):

@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from .. import writing
 from ..elements import Drive, Element, Joint, Load
 from ..elements.contacts import Compliant, Contact
-from ..parts.motions import Function, Motion
+from ..parts.motions import AnyMotion, Function
 from ..parts.part import ModelError, Problem, problems_of, suggestion
 from ..parts.units import shorten
 from .mechanism import Mechanism
@@ -259,7 +259,7 @@ def schema() -> dict[str, Any]:
     made["properties"] = {"format_version": {"const": FORMAT_VERSION, "type": "integer"}, **made["properties"]}
     made["properties"]["modules"] = {"type": "object", "additionalProperties": _MODULE}
     made["required"] = [key for key in made.get("required", []) if key != "bodies"]  # modules may have them all
-    kinds = [kind for union in (Contact, Motion) for kind in get_args(get_args(union)[0]) if kind is not Function]
+    kinds = [kind for union in (Contact, AnyMotion) for kind in get_args(get_args(union)[0]) if kind is not Function]
     families: tuple[type[Element], ...] = (Joint, Drive, Load)
     for kind in (*kinds, *(kind for family in families for kind in family.kinds().values())):
         part = kind.model_json_schema(schema_generator=_Schema)  # fields refer to these kinds by name

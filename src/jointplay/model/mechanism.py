@@ -10,12 +10,12 @@ from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_valid
 
 from ..elements import Compliant, Drive, Element, Following, Joint, Load, Rigid
 from ..parts.part import (
+    ByName,
     Frozen,
+    KeyPath,
     ModelError,
-    Names,
     OneOf,
     Part,
-    Path,
     Problem,
     Quantity,
     Several,
@@ -31,10 +31,10 @@ from .control import Control
 from .starts import STARTS, TAILS, how_journals_start, read_start, started
 
 if TYPE_CHECKING:
-    from ..numerics.tables import Table as NumericTable
+    from ..numerics.splines import Spline
 
 SECTIONS = ("bodies", "joints", "drives", "forces")
-_NAMED = Names(("ground", "start", "gravity", "control"), nested=True)
+_NAMED = ByName(("ground", "start", "gravity", "control"), nested=True)
 
 
 def _line(text: str) -> str:
@@ -77,7 +77,7 @@ class Mechanism(Part):
     control: Control | None = None
 
     @classmethod
-    def _title(cls) -> Path:
+    def _title(cls) -> KeyPath:
         return ()
 
     @model_validator(mode="before")
@@ -96,7 +96,7 @@ class Mechanism(Part):
 
     @model_validator(mode="after")
     def _refers_to_what_is(self) -> Mechanism:
-        problems: list[tuple[Path, str]] = []
+        problems: list[tuple[KeyPath, str]] = []
         if not self.bodies:
             problems.append((("bodies",), "a mechanism needs at least one body"))
         homes: dict[str, str] = {}
@@ -126,7 +126,7 @@ class Mechanism(Part):
             self.__dict__.pop("_index", None)
         return self
 
-    def _nested(self) -> Iterator[tuple[Path, str]]:
+    def _nested(self) -> Iterator[tuple[KeyPath, str]]:
         """Names with dots that could mean two things."""
         for section in SECTIONS:
             for name in getattr(self, section):
@@ -156,7 +156,7 @@ class Mechanism(Part):
             found[moves] = f"body or {named}" if turning else named, joints | (bodies if turning else set())
         return found
 
-    def _references(self) -> Iterator[tuple[Path, str]]:
+    def _references(self) -> Iterator[tuple[KeyPath, str]]:
         targets = self._targets()
         for section in ("joints", "forces", "drives"):
             elements: Mapping[str, Element] = getattr(self, section)
@@ -212,7 +212,7 @@ class Mechanism(Part):
         """The joints with a lower or upper stop."""
         return {name: joint for name, joint in self.joints.items() if joint.stopped}
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Every number with its address, the keys that lead to it, and its value."""
         yield from ((f"gravity.{axis}", ("gravity", i), self.gravity[i]) for i, axis in enumerate("xy"))
         yield from ((f"ground.{tail}", ("ground", *path), x) for tail, path, x in self.ground.numbers())
@@ -224,16 +224,16 @@ class Mechanism(Part):
             yield from ((f"control.{tail}", ("control", *path), x) for tail, path, x in self.control.numbers())
 
     @functools.cached_property
-    def _index(self) -> dict[str, tuple[Path, float]]:
+    def _index(self) -> dict[str, tuple[KeyPath, float]]:
         return {address: (path, x) for address, path, x in self.numbers()}
 
     def addresses(self) -> dict[str, float]:
         """Every numeric parameter by its address, in SI units, in the order of the mechanism."""
         return {address: x for address, (_, x) in self._index.items()}
 
-    def tables(self) -> dict[str, NumericTable]:
+    def tables(self) -> dict[str, Spline]:
         """Every table of a drive or force by its address, for a trace to bind."""
-        found: dict[str, NumericTable] = {}
+        found: dict[str, Spline] = {}
         for name, element in (*self.drives.items(), *self.forces.items()):
             for key, motion in element.given():
                 if hasattr(motion, "tables"):
@@ -274,7 +274,7 @@ class Mechanism(Part):
         """The parameter at an address such as "coupler.mass", in SI units."""
         return self._find(address)[1]
 
-    def _find(self, address: str) -> tuple[Path, float]:
+    def _find(self, address: str) -> tuple[KeyPath, float]:
         if address not in self._index:
             if (weight := self._weight(address)) is not None:
                 return weight, 0.0
@@ -294,7 +294,7 @@ class Mechanism(Part):
         holders = (element, getattr(element, "contact", None))
         return any((key, None) in dict(part.given()).items() for part in holders if isinstance(part, Part))
 
-    def _weight(self, address: str) -> Path | None:
+    def _weight(self, address: str) -> KeyPath | None:
         """The keys of a number of a counterweight that is not there yet."""
         body, rest = self.split(address)
         key = rest.removeprefix("counterweight.")
@@ -313,10 +313,10 @@ class Mechanism(Part):
         0.5
         """
         fields: dict[str, Any] = {key: value for key, value in self.given()}
-        opened: dict[Path, Any] = {}  # elements and fields as plain data that may be written to
+        opened: dict[KeyPath, Any] = {}  # elements and fields as plain data that may be written to
         for address, number in changes.items():
             new_start = address.startswith("start.") and address not in self._index
-            path: Path = ("start", address.removeprefix("start.")) if new_start else self._find(address)[0]
+            path: KeyPath = ("start", address.removeprefix("start.")) if new_start else self._find(address)[0]
             depth = 2 if path[0] in SECTIONS else 1
             if path[:depth] not in opened:
                 held = fields[str(path[0])] if depth == 1 else fields[str(path[0])][path[1]]

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..elements import Element
-from ..parts.part import NAME, ModelError, Part, Path, Problem, problems_of, suggestion
+from ..parts.part import NAME, KeyPath, ModelError, Part, Problem, problems_of, suggestion
 from ..parts.units import shorten
-from .bodies import Body, Ground, Vector
+from .bodies import Body, Ground, PlaneVector
 from .mechanism import SECTIONS, Mechanism
 from .starts import started
 
@@ -109,7 +109,9 @@ def _renamed(element: Part, there: Any) -> dict[str, Any]:
     return {key: tuple(map(there, x)) if isinstance(x, tuple) else there(x) for key, x in given.items()}
 
 
-def _placed(found: dict[str, Any], name: str, module: Mechanism, at: str | None) -> tuple[dict[str, str], str, Vector]:
+def _placed(
+    found: dict[str, Any], name: str, module: Mechanism, at: str | None
+) -> tuple[dict[str, str], str, PlaneVector]:
     """What the points of the module's ground become, the body (or ground) that carries them, and their origin."""
     if not isinstance(at, str | None):
         raise ModelError(Problem(("modules", name, "at"), f"must be a point such as ground.A, got {shorten(at)}"))
@@ -122,7 +124,7 @@ def _placed(found: dict[str, Any], name: str, module: Mechanism, at: str | None)
     try:
         carrier = kind.model_validate(carriers[host])
     except ValidationError as error:
-        path: Path = ("ground",) if host == "ground" else ("bodies", host)
+        path: KeyPath = ("ground",) if host == "ground" else ("bodies", host)
         raise ModelError(*(p._replace(path=(*path, *p.path)) for p in problems_of(error))) from None
     known = carrier.all_points()
     if at is not None and point not in known:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ..parts.part import ModelError, Path, Problem
+from ..parts.part import KeyPath, ModelError, Problem
 
 MOST_BYTES = 1_000_000
 MOST_NODES = 100_000  # a table of 10,000 points is fine
@@ -35,7 +35,7 @@ class Node:
             return {key: node.plain() for key, node in self.value.items()}
         return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
 
-    def find(self, path: Path) -> tuple[int, Path]:
+    def find(self, path: KeyPath) -> tuple[int, KeyPath]:
         """The line of what is at the path, or of the nearest thing around it; and the path as far as it makes sense."""
         node, line = self, self.line
         for depth, key in enumerate(path):
@@ -52,7 +52,7 @@ class Node:
 def compose(text: str, file: str | None = None) -> Node:
     """The single YAML document in a text."""
 
-    def fail(line: int, message: str, path: Path = ()) -> ModelError:
+    def fail(line: int, message: str, path: KeyPath = ()) -> ModelError:
         return ModelError(Problem(path, message, file or "text", line))
 
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:

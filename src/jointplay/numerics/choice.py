@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..engine.typing import Scalar
 from ..engine.values import MAGIC, bits, floor, is_value, kind_of, number, operate, recorder, where
 
 
-def is_known(x: Any) -> bool:
+def is_known(x: Scalar) -> bool:
     """True for a plain number that is not NaN."""
     return not is_value(x) and x == x
 
 
-def integer(x: Any) -> Any:
+def integer(x: Scalar) -> Scalar:
     """A float that holds a whole number as an integer, exact for |x| < 2**51."""
     return operate("isub", bits(operate("add", x, MAGIC)), bits(MAGIC))
 
 
-def minimum(a: Any, b: Any) -> Any:
+def minimum(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two; NaN if either is NaN."""
     return where(b < a, b, a) if is_known(b) else where((a < b) | (a != a), a, b)
 
 
-def maximum(a: Any, b: Any) -> Any:
+def maximum(a: Scalar, b: Scalar) -> Scalar:
     """The larger of two; NaN if either is NaN."""
     return where(b > a, b, a) if is_known(b) else where((a > b) | (a != a), a, b)
 
 
-def sign(x: Any) -> Any:
+def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1 with the sign of x; NaN stays NaN."""
     return where(x > 0, 1.0, where(x < 0, -1.0, where(x == 0, 0.0, x)))
 
 
-def modulo(x: Any, y: Any) -> Any:
+def modulo(x: Scalar, y: Scalar) -> Scalar:
     """The rest of x after division by y, zero or with the sign of y: wraps an angle, counts a step in its cycle.
 
     Like Python's it may round to y itself.  Integers must lie below 2**51.

@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.derivatives import PARTIALS
 from ..engine.recorder import Array
 from ..engine.text import branch, subroutine
+from ..engine.typing import Scalar
 from ..engine.values import bits, floor, from_bits, is_value, recorder, sqrt, where
 
 
@@ -66,7 +67,7 @@ LOG_ROWS = [(n / 256, (x + 2**77 >> 78) / 2.0**42, ((x + 2**77) % 2**78 - 2**77)
 LOG_TABLES = [_integers([*map(bits, column)]) for column in zip(*LOG_ROWS, strict=True)]
 
 # Constant exponents whose powers stay within 2 ulp without a logarithm; -0 and -inf go by sqrt.
-PRODUCTS: dict[float, Callable[[Any], Any]] = {
+PRODUCTS: dict[float, Callable[[Scalar], Scalar]] = {
     -2: lambda x: 1.0 / x / x, -1.5: lambda x: sqrt(1.0 / x) / x, -1: lambda x: 1.0 / x,
     -0.5: lambda x: 1.0 / sqrt(x), 0: lambda x: 1.0, 0.5: sqrt, 1: lambda x: x,
     1.5: lambda x: x * sqrt(x), 2: lambda x: x * x, 2.5: lambda x: x * x * sqrt(x),
@@ -78,7 +79,7 @@ def _elementary(reference: Callable[..., float], partials: Callable[..., Any]) -
     """Give a function its partial derivatives, and let `reference` take it of plain numbers."""
 
     def decorate(compute: Callable[..., Any]) -> Callable[..., Any]:
-        def function(*args: Any) -> Any:
+        def function(*args: Scalar) -> Scalar:
             rec, name = recorder() if any(map(is_value, args)) else None, compute.__name__
             if rec is not None:
                 result = compute(*(rec.opaque(a, "f") if is_value(a) else a for a in args))  # no fma reaches into them
@@ -95,7 +96,7 @@ def _elementary(reference: Callable[..., float], partials: Callable[..., Any]) -
     return decorate
 
 
-def _shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
+def _shared(name: str, x: Scalar, compute: Callable[[], Any]) -> Any:
     """compute(), or what it gave before for the same x in reach of the present block."""
     rec, key = recorder(), (name, x.serial)
     for block in rec.reachable():
@@ -105,20 +106,20 @@ def _shared(name: str, x: Any, compute: Callable[[], Any]) -> Any:
     return result
 
 
-def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
+def _polynomial(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
     return functools.reduce(lambda total, c: total * x + c, reversed(coefficients))
 
 
-def _head(x: Any) -> Any:
+def _head(x: Scalar) -> Scalar:
     return from_bits(bits(x) & -(1 << 27))  # the leading 26 bits of the significand
 
 
-def _sign(x: Any) -> Any:
+def _sign(x: Scalar) -> Scalar:
     return where(bits(x) < 0, -1.0, 1.0)  # zeros have signs too
 
 
 @subroutine
-def _reduce_huge(x: Any) -> Any:
+def _reduce_huge(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """y, low, t: x is y - low and as many quarter turns as the low bits of t count, for any |x| >= 2**15."""
     b = bits(x)
     mantissa, index = ((b & LOW_52) | 1 << 52) << ((b >> 52) & 3), (b >> 54) & 255
@@ -143,7 +144,7 @@ def _reduce_huge(x: Any) -> Any:
     return y, where(abs(x) < INF, (y - product) - rest, NAN), from_bits((turn >> 62) | bits(ROUND))
 
 
-def _circular(x: Any) -> Any:
+def _circular(x: Scalar) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...], Scalar]:
     """Sine and cosine of x less whole quarter turns, each as two terms and their sum; the count of those."""
     t = x * (2.0 / math.pi) + ROUND
     k = t - ROUND
@@ -158,7 +159,7 @@ def _circular(x: Any) -> Any:
     return (y, a, y - a), (w, c, w + c), bits(t)
 
 
-def _turned(x: Any, ahead: bool) -> Any:
+def _turned(x: Scalar, ahead: bool) -> Scalar:
     """Sine of x, or of x and a quarter turn more."""
     (*_, s), (*_, c), count = _shared("circular", x, lambda: _circular(x))
     even = (count & 1) == 0
@@ -167,24 +168,24 @@ def _turned(x: Any, ahead: bool) -> Any:
 
 
 @_elementary(math.sin, lambda x: (cos(x),))
-def sin(x: Any) -> Any:
+def sin(x: Scalar) -> Scalar:
     """Sine of any finite angle in radians; at most 0.8 ulp."""
     return _turned(x, False)
 
 
 @_elementary(math.cos, lambda x: (-sin(x),))
-def cos(x: Any) -> Any:
+def cos(x: Scalar) -> Scalar:
     """Cosine of any finite angle in radians; at most 0.8 ulp."""
     return _turned(x, True)
 
 
-def sincos(x: Any) -> tuple[Any, Any]:
+def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
     """Sine and cosine of an angle, each as good as sin and cos give it."""
     return sin(x), cos(x)
 
 
 @_elementary(math.tan, lambda x: (1.0 + tan(x) * tan(x),))
-def tan(x: Any) -> Any:
+def tan(x: Scalar) -> Scalar:
     """Tangent of any finite angle in radians; at most 1.4 ulp."""
     (y, a, s), (w, b, c), count = _shared("circular", x, lambda: _circular(x))
     even = (count & 1) == 0
@@ -195,7 +196,7 @@ def tan(x: Any) -> Any:
     return where(even, q, -q)
 
 
-def _angle(small: Any, large: Any, swapped: Any, side: Any) -> Any:
+def _angle(small: Scalar, large: Scalar, swapped: Scalar, side: Scalar) -> Scalar:
     """The angle, 0 to pi, of a point by its |x| and |y|, swapped if y is the large one, and the sign of x."""
     direct = small * 8.0 <= large * 3.0  # otherwise turn the point back by atan(1/2)
     t = where(direct, small, 2.0 * small - large) / where(direct, large, 2.0 * large + small)
@@ -207,7 +208,7 @@ def _angle(small: Any, large: Any, swapped: Any, side: Any) -> Any:
 
 
 @_elementary(math.atan2, lambda y, x: (x / (x * x + y * y), -y / (x * x + y * y)))
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Angle of the point (x, y) for any floats, signed zeros and infinities as in C; at most 1.5 ulp."""
     a, b = abs(y), abs(x)
     swapped = a > b
@@ -218,7 +219,7 @@ def atan2(y: Any, x: Any) -> Any:
 
 
 @_elementary(math.atan, lambda x: (1.0 / (1.0 + x * x),))
-def atan(x: Any) -> Any:
+def atan(x: Scalar) -> Scalar:
     """Arc tangent of any float; at most 1.2 ulp."""
     steep = abs(x) > 1.0
     return _sign(x) * _angle(where(steep, 1.0, abs(x)), where(steep, abs(x), 1.0), steep, 1.0)
@@ -230,7 +231,7 @@ ASIN = (0.16666666666666105, 0.07500000000218274, 0.04464285690528973, 0.0303819
         -0.01569883928542403, 0.03157732026500355)  # fmt: skip
 
 
-def _arc(x: Any) -> Any:
+def _arc(x: Scalar) -> tuple[Scalar, ...]:
     """Whether |x| > 1/2, and s, rest: the arc sine of |x|, or else half the arc cosine of |x|, is s + rest."""
     steep = abs(x) > 0.5
     z = where(steep, 0.5 - 0.5 * abs(x), x * x)
@@ -239,14 +240,14 @@ def _arc(x: Any) -> Any:
 
 
 @_elementary(math.asin, lambda x: (1.0 / sqrt((1.0 - x) * (1.0 + x)),))
-def asin(x: Any) -> Any:
+def asin(x: Scalar) -> Scalar:
     """Arc sine on [-1, 1], NaN elsewhere; at most 1.8 ulp."""
     steep, s, rest = _arc(x)
     return _sign(x) * where(steep, PI_2_HIGH - (2.0 * s + (2.0 * rest - PI_2_LOW)), s + rest)
 
 
 @_elementary(math.acos, lambda x: (-1.0 / sqrt((1.0 - x) * (1.0 + x)),))
-def acos(x: Any) -> Any:
+def acos(x: Scalar) -> Scalar:
     """Arc cosine on [-1, 1], NaN elsewhere; at most 1.2 ulp."""
     steep, s, rest = _arc(x)
     near = PI_2_HIGH - (x + (_sign(x) * rest - PI_2_LOW))
@@ -254,7 +255,7 @@ def acos(x: Any) -> Any:
 
 
 @_elementary(math.hypot, lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
-def hypot(x: Any, y: Any) -> Any:
+def hypot(x: Scalar, y: Scalar) -> Scalar:
     """Length of (x, y) for any floats, scaled so that no square leaves the range; at most 1.2 ulp."""
     a, b = abs(x), abs(y)
     large = where(a > b, a, b)
@@ -263,7 +264,7 @@ def hypot(x: Any, y: Any) -> Any:
     return sqrt(a * a + b * b) / scale
 
 
-def _exp(x: Any, low: Any, about: Any) -> Any:
+def _exp(x: Scalar, low: Scalar, about: Scalar) -> Scalar:
     """exp(x + low) = (1 + u) * 2**k: u in two parts, bits ending in k + 2046, the result; `about` is ~ x."""
     t = x * math.log2(math.e) + (ROUND + 2046.0)
     k = t - (ROUND + 2046.0)
@@ -277,13 +278,13 @@ def _exp(x: Any, low: Any, about: Any) -> Any:
 
 
 @_elementary(math.exp, lambda x: (exp(x),))
-def exp(x: Any) -> Any:
+def exp(x: Scalar) -> Scalar:
     """Exponential of any float, with gradual underflow; at most 0.9 ulp."""
     return _exp(x, 0.0, x)[2]
 
 
 @_elementary(math.tanh, lambda x: (1.0 - tanh(x) * tanh(x),))
-def tanh(x: Any) -> Any:
+def tanh(x: Scalar) -> Scalar:
     """Hyperbolic tangent of any float; at most 1.5 ulp."""
     a = abs(x)
     small = a < 0.55
@@ -297,7 +298,7 @@ def tanh(x: Any) -> Any:
     return _sign(x) * where(small, abs(q), 1.0 - q)
 
 
-def _log_parts(x: Any) -> Any:
+def _log_parts(x: Scalar) -> tuple[Scalar, ...]:
     """The logarithm of x >= 0 as two floats, 68 bits together, and as one, right for 0, inf and NaN too."""
     tiny = x < 2.0**-1022
     i = bits(where(tiny, x * 2.0**54, x)) + (bits(1.0) - LOG_FIRST)
@@ -317,14 +318,14 @@ def _log_parts(x: Any) -> Any:
 
 
 @_elementary(math.log, lambda x: (1.0 / x,))
-def log(x: Any) -> Any:
+def log(x: Scalar) -> Scalar:
     """Natural logarithm of any positive float, -inf for 0, NaN below; at most 0.51 ulp."""
     return where(x < 0.0, NAN, _log_parts(x)[2])
 
 
 @_elementary(math.pow, lambda x, y: (y * pow(x, y - 1.0), power(x, y) * log(where(x > 5e-324, x, 5e-324))))
 @subroutine
-def power(x: Any, y: Any) -> Any:
+def power(x: Scalar, y: Scalar) -> Scalar:
     """x to the run-time power y for any floats, special cases as in C; at most 0.9 ulp."""
     size = abs(x)
     high, low, log_size = _log_parts(size)
@@ -337,6 +338,6 @@ def power(x: Any, y: Any) -> Any:
     return where((x < 0.0) & (size < INF) & (floor(y) != y), NAN, result)
 
 
-def pow(x: Any, y: Any) -> Any:
+def pow(x: Scalar, y: Scalar) -> Scalar:
     """x to the power y, with roots and products for common constant exponents; at most 1.95 ulp."""
     return PRODUCTS[y](x) if is_value(x) and not is_value(y) and y in PRODUCTS else power(x, y)

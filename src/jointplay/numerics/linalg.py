@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..engine.typing import Matrix as Matrix
+from ..engine.typing import Scalar as Scalar
+from ..engine.typing import Vector as Vector
 from ..engine.values import here, is_value, sqrt, where
-
-Scalar = Any  # an engine value or a plain number; in `root` and `Pair` also an array of numbers
-Vector = list[Scalar]
-Matrix = list[Vector]
 
 
 def root(x: Scalar) -> Scalar:
@@ -20,16 +18,17 @@ def root(x: Scalar) -> Scalar:
     return np.sqrt(x) if isinstance(x, np.ndarray) else sqrt(x)
 
 
-def is_zero(x: Any) -> bool:
+def is_zero(x: Scalar) -> bool:
     """True for a structural zero."""
     return not is_value(x) and x == 0
 
 
-def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Sum of products, left to right."""
-    total: Any = 0
+    total: Scalar = 0
     for x, y in zip(a, b, strict=True):
-        total = total + x * y
+        if not (isinstance(x, int | float) and x == 0) and not (isinstance(y, int | float) and y == 0):
+            total = total + x * y
     return total
 
 
@@ -60,9 +59,9 @@ class Factor:
         work = [[matrix[i][j] for j in self.order] for i in self.order]
         grown = [abs(work[i][i]) for i in range(self.size)]
         self.lower: Matrix = [[0] * self.size for _ in work]
-        self.inverse: list[Any] = [0] * self.size
-        self.pivot: Any = 1.0
-        self.pairs: list[tuple[Any, Any]] = []  # pivots, and what they are small beside
+        self.inverse: Vector = [0] * self.size
+        self.pivot: Scalar = 1.0
+        self.pairs: list[tuple[Scalar, Scalar]] = []  # pivots, and what they are small beside
         for k in range(self.done):
             if is_zero(work[k][k]):
                 raise ValueError(
@@ -72,36 +71,40 @@ class Factor:
             self.pivot = where(ratio < self.pivot, ratio, self.pivot)  # after a pivot of 0 comes NaN: keep the 0
             self.pairs.append((abs(work[k][k]), grown[k]))
             self.inverse[k] = 1 / work[k][k]
-            for i in range(k + 1, self.size):
+            below = [i for i in range(k + 1, self.size) if not is_zero(work[i][k])]
+            for i in below:
                 self.lower[i][k] = work[i][k] * self.inverse[k]
-            for i in range(k + 1, self.size):
-                for j in range(k + 1, i + 1):
+            for i in below:
+                for j in below:
+                    if j > i:
+                        break
                     taken = self.lower[i][k] * work[j][k]
                     work[i][j] = work[j][i] = work[i][j] - taken
                     if i == j:
                         grown[i] = grown[i] + abs(taken)
         self.schur: Matrix = [row[self.done :] for row in work[self.done :]]
 
-    def weak(self, limit: float) -> Any:
+    def weak(self, limit: float) -> Scalar:
         """Where some relative pivot is below the limit; cheaper than asking for `pivot`."""
-        mask: Any = False
+        mask: Scalar = False
         for size, beside in self.pairs:
             mask = (size < limit * beside) | mask
         return mask
 
-    def reduce(self, b: Sequence[Any]) -> list[Any]:
+    def reduce(self, b: Sequence[Scalar]) -> Vector:
         """Forward elimination of a right-hand side, in elimination order."""
         y = [b[i] for i in self.order]
         for k in range(self.done):
             for i in range(k + 1, self.size):
-                y[i] = y[i] - self.lower[i][k] * y[k]
+                if not is_zero(self.lower[i][k]):
+                    y[i] = y[i] - self.lower[i][k] * y[k]
         return y
 
-    def kept(self, b: Sequence[Any]) -> list[Any]:
+    def kept(self, b: Sequence[Scalar]) -> Vector:
         """The right-hand side of the Schur complement."""
         return self.reduce(b)[self.done :]
 
-    def solve(self, b: Sequence[Any], kept: Sequence[Any] = ()) -> list[Any]:
+    def solve(self, b: Sequence[Scalar], kept: Sequence[Scalar] = ()) -> Vector:
         """The solution for a right-hand side, given the unknowns of the kept rows."""
         if len(kept) != self.size - self.done:
             raise ValueError(f"{here()}: solve needs the {self.size - self.done} kept unknowns, got {len(kept)}")
@@ -110,14 +113,15 @@ class Factor:
         for i in reversed(range(self.done)):
             y[i] = y[i] * self.inverse[i]
             for k in range(i + 1, self.size):
-                y[i] = y[i] - self.lower[k][i] * y[k]
-        x: list[Any] = [0] * self.size
+                if not is_zero(self.lower[k][i]):
+                    y[i] = y[i] - self.lower[k][i] * y[k]
+        x: Vector = [0] * self.size
         for place, i in enumerate(self.order):
             x[i] = y[place]
         return x
 
 
-def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
+def linear_solve(matrix: Matrix, rhs: Sequence[Scalar]) -> Vector:
     """Solution of a small dense system by elimination with row pivoting."""
     n = len(rhs)
     if [len(row) for row in matrix] != [n] * n:
@@ -136,7 +140,7 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
         for i in range(k + 1, n):
             factor = rows[i][k] / rows[k][k]
             rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-    x: list[Any] = [0] * n
+    x: Vector = [0] * n
     for i in reversed(range(n)):
         x[i] = (rows[i][n] - dot(rows[i][i + 1 : n], x[i + 1 :])) / rows[i][i]
     return x
@@ -146,11 +150,11 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Any]) -> list[Any]:
 class Pair:
     """A point or vector of the plane as a complex number."""
 
-    x: Any
-    y: Any = 0
+    x: Scalar
+    y: Scalar = 0
 
     @property
-    def parts(self) -> tuple[Any, Any]:
+    def parts(self) -> tuple[Scalar, Scalar]:
         """Both components."""
         return self.x, self.y
 
@@ -163,7 +167,7 @@ class Pair:
     def __neg__(self) -> Pair:
         return Pair(-self.x, -self.y)
 
-    def __mul__(self, other: Any) -> Pair:
+    def __mul__(self, other: Scalar | Pair) -> Pair:
         """Complex product with a pair, or scaling by a scalar."""
         if isinstance(other, Pair):
             return Pair(self.x * other.x - self.y * other.y, self.x * other.y + self.y * other.x)
@@ -171,7 +175,7 @@ class Pair:
 
     __rmul__ = __mul__
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Scalar:
         return root(self.dot(self))
 
     def conjugate(self) -> Pair:
@@ -182,10 +186,10 @@ class Pair:
         """The vector turned by a right angle, counter-clockwise."""
         return Pair(-self.y, self.x)
 
-    def dot(self, other: Pair) -> Any:
+    def dot(self, other: Pair) -> Scalar:
         """Scalar product."""
         return self.x * other.x + self.y * other.y
 
-    def cross(self, other: Pair) -> Any:
+    def cross(self, other: Pair) -> Scalar:
         """The component of the vector product out of the plane."""
         return self.x * other.y - self.y * other.x

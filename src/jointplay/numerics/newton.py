@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.derivatives import RULES, Tangent, derivative, tangents
 from ..engine.text import loop
 from ..engine.trees import build, flatten
+from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import TraceError, Value, here, recorder
 from .choice import maximum
 from .linalg import linear_solve
@@ -17,9 +18,9 @@ def solve(
     residual: Callable[..., Any],
     guess: Any,
     iterations: int = 3,
-    linear: Callable[[Any, Any], list[Any]] = linear_solve,
+    linear: Callable[[Matrix, Vector], Vector] = linear_solve,
     near: float | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Any, Scalar]:
     """Root of residual(*x) by a fixed number of Newton steps from a guess; gives x and the largest |residual|.
 
     linear(jacobian, residuals): solves for a step; near: a step no larger than this is the last.
@@ -28,18 +29,18 @@ def solve(
     rec = recorder()
     start, form = flatten(guess)
 
-    def residuals(x: Any) -> list[Any]:
+    def residuals(x: Sequence[Scalar]) -> Vector:
         values = [r if isinstance(r, Value) else rec.opaque(r, "f") for r in flatten(residual(*x))[0]]
         if len(values) != len(start):
             raise TraceError(f"{here()}: solve has {len(start)} unknowns and {len(values)} residuals")
         return values
 
-    def newton(*x: Any) -> tuple[list[Any], bool]:
+    def newton(*x: Scalar) -> tuple[Vector, bool]:
         values = residuals(x)
         step = linear(derivative(values, x), values)
-        more: Any = True
+        more: Scalar = True
         if near is not None:
-            more = largest(step) > near
+            more = largest_size(step) > near
         return [a - b for a, b in zip(x, step, strict=True)], more
 
     found, _ = loop(start, newton, iterations)
@@ -47,10 +48,10 @@ def solve(
     left = residuals(roots)
     for x in roots:
         x.rule = ("solve", (*roots, *left))
-    return build(form, roots), largest(left)
+    return build(form, roots), largest_size(left)
 
 
-def largest(values: list[Any]) -> Any:
+def largest_size(values: Vector) -> Scalar:
     """The largest size of some numbers."""
     worst = abs(values[0])
     for x in values[1:]:
@@ -71,7 +72,7 @@ def through_solve(v: Value, known: dict[int, Tangent], width: int) -> Tangent:
     return known[v.serial]
 
 
-def hold(x: Any) -> Any:
+def hold(x: Scalar) -> Scalar:
     """A value taken as independent of everything: derivatives stop at it."""
     return recorder().opaque(x, "f", ("held", ())) if isinstance(x, Value) else x
 

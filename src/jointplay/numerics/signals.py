@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..engine.text import branch, whole
+from ..engine.typing import Scalar
 from ..engine.values import bits, floor, from_bits, is_value, number, recorder, where
 
 
-def peak(name: str, value: Any, time: Any = None) -> None:
+def peak(name: str, value: Scalar, time: Scalar = None) -> None:
     """Keep the largest value of all committed steps, and the time it was reached in `name.time`."""
     best = recorder().declare(name, -math.inf, checked=False)
     higher = value > best.value
@@ -19,9 +19,9 @@ def peak(name: str, value: Any, time: Any = None) -> None:
     best.value = where(higher, value, best.value)
 
 
-def peaks(values: dict[str, Any], time: Any = None) -> None:
+def peaks(values: dict[str, Scalar], time: Scalar = None) -> None:
     """Like `peak` for each of several values: what is seldom largest costs no more than being compared."""
-    higher: Any = False
+    higher: Scalar = False
     for name, value in values.items():
         higher = (value > recorder().declare(name, -math.inf, checked=False).value) | higher
 
@@ -32,13 +32,13 @@ def peaks(values: dict[str, Any], time: Any = None) -> None:
     branch(higher, keep, lambda: None)
 
 
-def total(name: str, value: Any) -> None:
+def total(name: str, value: Scalar) -> None:
     """Add to a sum over all committed steps."""
     cell = recorder().declare(name, 0.0, checked=False)
     cell.value = cell.value + value
 
 
-def due(step: Any, interval: Any) -> Any:
+def due(step: Scalar, interval: Scalar) -> Scalar:
     """True on steps 0, interval, 2 interval, ...: keyed to the absolute step number; never for an interval of 0."""
     if not is_value(interval) and not (isinstance(interval, int) and interval > 0):
         raise ValueError(f"due: the interval must be a whole number of steps >= 1, got {interval!r}")
@@ -46,7 +46,7 @@ def due(step: Any, interval: Any) -> Any:
     return n * floor(k / n) == k  # exact below 2**51
 
 
-def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: float = 0.0) -> Any:
+def delay(name: str, value: Scalar, steps: Scalar, step: Scalar, at_most: int, start: float = 0.0) -> Scalar:
     """The value this call was given `steps` steps ago; `start` before that.
 
     `at_most` is a plain integer; a run-time `steps` beyond it counts as `at_most`, a negative one as 0.
@@ -67,13 +67,13 @@ def delay(name: str, value: Any, steps: Any, step: Any, at_most: int, start: flo
 _GOLDEN, _MIX = -7046029254386353131, (-4658895280553007687, -7723592293110705685)
 
 
-def _mix(i: Any) -> Any:
+def _mix(i: Scalar) -> Scalar:
     i = (i ^ (i >> 30)) * _MIX[0]
     i = (i ^ (i >> 27)) * _MIX[1]
     return i ^ (i >> 31)
 
 
-def random(seed: Any, run: Any, step: Any, draw: int = 0) -> Any:
+def random(seed: Scalar, run: Scalar, step: Scalar, draw: int = 0) -> Scalar:
     """A uniform number in (0, 1) that depends on nothing but seed, run, step and draw (SplitMix64 hash)."""
     seed, run, step = (x if is_value(x) else whole(x) for x in (seed, run, step))
     key = _mix(_mix(seed * _GOLDEN + draw) + run * _GOLDEN)

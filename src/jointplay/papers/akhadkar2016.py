@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..model import library
 from ..model.control import Control, open_loop, use
 from ..model.motions import sine
-from ..parallel import Progress, each
+from ..parallel import OnProgress, each
 from ..results import deviation
 from ..simulation import MoreauJean, RungeKutta, simulate
 from . import Record, verdict
@@ -225,7 +225,7 @@ def six(frictions: Sequence[float]) -> dict[str, Case]:
     return found
 
 
-def table_6(progress: Progress | None = None, frictions: Sequence[float] = (0.1, 0.0)) -> Iterator[Record]:
+def table_6(progress: OnProgress | None = None, frictions: Sequence[float] = (0.1, 0.0)) -> Iterator[Record]:
     """Largest tracking errors of tau3 to tau6 in three mechanisms."""
     cases = six(frictions)
     found = dict(zip(cases, each(tracking, cases.values(), progress), strict=True))
@@ -258,7 +258,7 @@ def table_6(progress: Progress | None = None, frictions: Sequence[float] = (0.1,
 
 
 # -- Table 4
-def table_4(progress: Progress | None = None) -> Iterator[Record]:
+def table_4(progress: OnProgress | None = None) -> Iterator[Record]:
     """Errors and torques of tau5 and tau6 for three pairs of gains, both joints open by 5 mm."""
     rows: list[tuple[Case, tuple[str, str, float]]] = []
     for gains, (five, others, slotine) in TABLE_4.items():
@@ -282,7 +282,7 @@ def table_4(progress: Progress | None = None) -> Iterator[Record]:
 
 
 # -- Table 5
-def table_5(progress: Progress | None = None) -> Iterator[Record]:
+def table_5(progress: OnProgress | None = None) -> Iterator[Record]:
     """Errors and torques of tau5 and tau6 for faster references, ideal joints and both open by 5 mm."""
     cases: dict[tuple[float, str, str], Case] = {}
     for f in TABLE_5:
@@ -320,7 +320,7 @@ def table_5(progress: Progress | None = None) -> Iterator[Record]:
 
 
 # -- equation 16
-def equation_16(progress: Progress | None = None) -> Iterator[Record]:
+def equation_16(progress: OnProgress | None = None) -> Iterator[Record]:
     """Deviations from the ideal twin: contour plots in the paper, without numbers."""
     ways = [(law, (c, 0.0), k, mu) for law, c in DEVIATIONS for k, mu in enumerate((0.0, 0.1))]
     ways += [(law, (c, c), k, mu) for law, c in BOTH for k, mu in enumerate((0.0, 0.1))]
@@ -344,7 +344,7 @@ def equation_16(progress: Progress | None = None) -> Iterator[Record]:
 
 
 # -- open loop, and a sensor elsewhere
-def statements(progress: Progress | None = None) -> Iterator[Record]:
+def statements(progress: OnProgress | None = None) -> Iterator[Record]:
     """What the paper says of tau1, tau2 and tau7."""
     runs = [Case("tau1", (c, 0.0), mu, step=h, until=3.0) for c, mu in OPEN_LOOP for h in (2e-6, 1e-6)]
     found = each(deviations, runs, progress)
@@ -385,7 +385,7 @@ TABLES = {4: table_4, 5: table_5, 6: table_6}
 
 
 def records(
-    table: int | None = None, progress: Progress | None = None, figure: int | None = None, full: bool = False
+    table: int | None = None, progress: OnProgress | None = None, figure: int | None = None, full: bool = False
 ) -> Iterator[Record]:
     """All comparisons, or those of one table or figure (full: on the paper's grid); progress: is told how many runs are
     done, and of how many."""

@@ -20,7 +20,7 @@ from ..model.motions import cycloidal, sine
 from ..model.shapes import rr_arm
 from ..simulation import RungeKutta, simulate
 from ..statics import Coordinates, reduced
-from ..statics.cycle import State, follow
+from ..statics.cycle import DrivenState, follow
 from ..system import System
 from . import Record, verdict
 from ._coelho_arms import GAMMAS, INERTIAS, LENGTHS, MASSES, PAYLOAD, PIVOT, formulas, numbers, rr
@@ -101,7 +101,7 @@ def tip_motion(path: str, rate: float = 7.0) -> dict[str, Any]:
 
 
 @functools.cache
-def inverse(path: str, balanced: bool) -> tuple[np.ndarray, np.ndarray, list[State], System]:
+def inverse(path: str, balanced: bool) -> tuple[np.ndarray, np.ndarray, list[DrivenState], System]:
     """Times and torques of both inner arms along a trajectory, with the states."""
     mechanism = library.coelho_five_bar(balanced)
     drives = {c: {"kind": c, "of": "left_outer.end", "motion": m} for c, m in tip_motion(path).items()}

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from ..laws import INPUTS, Law
 from ..laws.roles import registry as registry
-from .part import Frozen, Part, Path, Quantity, refuse, refuse_all, suggestion
+from .part import Frozen, KeyPath, Part, Quantity, refuse, refuse_all, suggestion
 from .units import (
     ACCELERATION,
     DAMPING,
@@ -88,7 +88,7 @@ class LawChoice(Part):
         """All numbers beside the law: its name, or the law itself if files do not know it."""
         return {"law": self.name or self.law, **self.values}
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """The parameters by their names."""
         for name, x in self.values.items():
             yield name, (name,), x
@@ -117,7 +117,7 @@ class Chosen:
         at: tuple[str, ...] = ("law",) if isinstance(raw, Mapping) else ()
         law = self._law(given.pop("law"), at)
         own = law.own
-        problems: list[tuple[Path, str]] = []
+        problems: list[tuple[KeyPath, str]] = []
         for key in given:
             if key in law.geometry:
                 problems.append(((key,), f"is a field of the joint, where law {law.name!r} finds it; give it there"))

@@ -12,13 +12,13 @@ from pydantic_core import PydanticCustomError
 from ..errors import InputError
 from .units import shorten
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
     """One thing that is wrong: where (path, and in a file its name and line), and what, with the remedy."""
 
-    path: Path
+    path: KeyPath
     text: str
     file: str | None = None
     line: int | None = None
@@ -47,7 +47,7 @@ def refuse(text: str, *at: str | int) -> NoReturn:
     raise PydanticCustomError("model", "{text}", {"text": text, "problems": [(at, text)]})
 
 
-def refuse_all(problems: Sequence[tuple[Path, str]]) -> None:
+def refuse_all(problems: Sequence[tuple[KeyPath, str]]) -> None:
     """Raise several errors at once, if there are any."""
     if problems:
         raise PydanticCustomError("model", "{text}", {"text": problems[0][1], "problems": problems})

@@ -13,24 +13,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from .part import InUse, ModelError, OneOf, Part, Path, Problem, Quantity, Several, refuse
+from ..engine.typing import Scalar
+from .part import InUse, KeyPath, ModelError, OneOf, Part, Problem, Quantity, Several, refuse
 from .units import ANGLE, RATE, TIME, shorten
 
 if TYPE_CHECKING:
-    from ..numerics.tables import Table as NumericTable
+    from ..numerics.splines import Spline
 
-Value = Annotated[float, InUse()]
+MotionNumber = Annotated[float, InUse()]
 Time = Annotated[float, Quantity(TIME)]
 
 
 class _Motion(Part):
     """A function of time."""
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
         raise NotImplementedError
 
-    def tables(self) -> dict[str, NumericTable]:
+    def tables(self) -> dict[str, Spline]:
         """The tables that a trace must bind, by their address within the motion."""
         return {}
 
@@ -38,7 +39,7 @@ class _Motion(Part):
         """What `evaluate` needs, as plain numbers and functions of plain numbers."""
         return {address: value for address, _, value in self.numbers()}
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: Scalar) -> Scalar:
         """Its value at time t (s), a number or an engine value."""
         return self.evaluate(t, self.parameters())
 
@@ -53,9 +54,9 @@ class Constant(_Motion):
     """Always the same value; in files a plain number will do."""
 
     kind: Literal["constant"] = "constant"
-    value: Value
+    value: MotionNumber
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """One number, addressed as the field that holds the motion (`motor.torque`)."""
         yield "", ("value",), self.value
 
@@ -63,7 +64,7 @@ class Constant(_Motion):
         """The number itself if brief."""
         return self.value if brief else super().plain()
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p[""]
 
     def integral(self, a: float, b: float) -> float:
@@ -74,10 +75,10 @@ class ConstantSpeed(_Motion):
     """start + speed t."""
 
     kind: Literal["constant_speed"] = "constant_speed"
-    start: Value = 0.0
+    start: MotionNumber = 0.0
     speed: Annotated[float, InUse(1)]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p["start"] + p["speed"] * t
 
     def integral(self, a: float, b: float) -> float:
@@ -88,12 +89,12 @@ class Sine(_Motion):
     """offset + amplitude sin(frequency t + phase), the frequency in rad/s (a unit string may say Hz)."""
 
     kind: Literal["sine"] = "sine"
-    amplitude: Value
+    amplitude: MotionNumber
     frequency: Annotated[float, Quantity(RATE)]
     phase: Annotated[float, Quantity(ANGLE)] = 0.0
-    offset: Value = 0.0
+    offset: MotionNumber = 0.0
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         from ..numerics.functions import sin
 
         return p["offset"] + p["amplitude"] * sin(p["frequency"] * t + p["phase"])
@@ -111,13 +112,13 @@ class Polynomial(_Motion):
     kind: Literal["polynomial"] = "polynomial"
     coefficients: Annotated[tuple[float, ...], Several(InUse)]
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """The coefficients, `coefficients.0` first."""
         for i, c in enumerate(self.coefficients):
             yield f"coefficients.{i}", ("coefficients", i), c
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
-        result: Any = 0.0
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        result: Scalar = 0.0
         for i in reversed(range(len(self.coefficients))):
             result = result * t + p[f"coefficients.{i}"]
         return result
@@ -130,12 +131,12 @@ class Cycloidal(_Motion):
     """From start to end with speed and acceleration 0 at both, held before and after."""
 
     kind: Literal["cycloidal"] = "cycloidal"
-    start: Value = 0.0
-    end: Value
+    start: MotionNumber = 0.0
+    end: MotionNumber
     begin: Time = 0.0
     duration: Annotated[float, Quantity(TIME, above=0)]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         from ..engine.values import where
         from ..numerics.functions import sin
 
@@ -183,16 +184,16 @@ class Table(_Motion):
         boundary = {"clamped": "clamped", "held": "not-a-knot", "periodic": "periodic"}[self.ends]
         return CubicSpline(self.times, self.values, bc_type=boundary)
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """None: a table is data."""
         return iter(())
 
-    def tables(self) -> dict[str, NumericTable]:
-        from ..numerics.tables import Table as Spline
+    def tables(self) -> dict[str, Spline]:
+        from ..numerics.splines import Spline
 
         return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
 
-    def _at(self, t: Any) -> Any:
+    def _at(self, t: Scalar) -> Scalar:
         from ..engine.values import is_value
 
         if is_value(t):
@@ -221,7 +222,7 @@ class Table(_Motion):
     def parameters(self) -> dict[str, Any]:
         return {"table": self._at}
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return p["table"](t)
 
 
@@ -237,7 +238,7 @@ class Function(_Motion):
     kind: Literal["function"] = "function"
     function: Annotated[Callable[[Any], Any], BeforeValidator(_callable), WithJsonSchema({"not": {}})]
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return self.function(t)
 
 
@@ -245,15 +246,15 @@ class Sum(_Motion):
     """The sum of several motions."""
 
     kind: Literal["sum"] = "sum"
-    terms: Annotated[tuple[Motion, ...], Field(min_length=1)]
+    terms: Annotated[tuple[AnyMotion, ...], Field(min_length=1)]
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Those of the terms, `terms.0.amplitude` for example."""
         for i, term in enumerate(self.terms):
             for tail, path, x in term.numbers():
                 yield f"terms.{i}.{tail}".removesuffix("."), ("terms", i, *path), x
 
-    def tables(self) -> dict[str, NumericTable]:
+    def tables(self) -> dict[str, Spline]:
         return {f"terms.{i}.{tail}": x for i, term in enumerate(self.terms) for tail, x in term.tables().items()}
 
     def parameters(self) -> dict[str, Any]:
@@ -263,8 +264,8 @@ class Sum(_Motion):
             for tail, x in term.parameters().items()
         }
 
-    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
-        result: Any = 0.0
+    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
+        result: Scalar = 0.0
         for i, term in enumerate(self.terms):
             head = f"terms.{i}"
             own = {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
@@ -276,14 +277,14 @@ class Sum(_Motion):
 
 
 Kinds = Constant | ConstantSpeed | Sine | Polynomial | Cycloidal | Table | Sum | Function
-Motion = Annotated[Kinds, OneOf("motion")]
+AnyMotion = Annotated[Kinds, OneOf("motion")]
 Sum.model_rebuild()
 
 
-class Unread(dict[str, Any]):
+class UnreadMotion(dict[str, Any]):
     """A motion as a mapping, some of whose numbers are unit strings; the drive or force that takes it reads them."""
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: Scalar) -> Scalar:
         """Refused: its numbers are not known yet."""
         text = "has unit strings, which are read by the drive or force that takes it; give plain numbers in SI units"
         raise ModelError(Problem((self["kind"],), text))
@@ -291,8 +292,8 @@ class Unread(dict[str, Any]):
 
 def _made(kind: Any, *unknown: Any, **fields: Any) -> Any:
     """A motion of this kind, or an Unread one if there are unit strings (or unread terms) among these numbers."""
-    if any(isinstance(x, str | Unread) for x in unknown):
-        return Unread(kind=kind.model_fields["kind"].default, **fields)
+    if any(isinstance(x, str | UnreadMotion) for x in unknown):
+        return UnreadMotion(kind=kind.model_fields["kind"].default, **fields)
     return kind(**fields)
 
 

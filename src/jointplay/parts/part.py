@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, get_args
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import PydanticCustomError, core_schema
 
+from .errors import KeyPath as KeyPath
 from .errors import ModelError as ModelError
-from .errors import Path as Path
 from .errors import Problem as Problem
 from .errors import problems_of as problems_of
 from .errors import refuse as refuse
@@ -58,7 +58,7 @@ class Frozen(dict[str, Any]):
         return self
 
 
-class Names:
+class ByName:
     """Annotation of a dictionary by names of elements (if nested, with dots) or points; it comes out frozen."""
 
     def __init__(self, reserved: Iterable[str] = (), nested: bool = False) -> None:
@@ -286,7 +286,7 @@ class Part(BaseModel, metaclass=_Direct):
     also: ClassVar[tuple[str, ...]] = ()  # keys that a part reads and keeps in other fields
 
     @classmethod
-    def _title(cls) -> Path:
+    def _title(cls) -> KeyPath:
         kind = cls.model_fields.get("kind")
         return (kind.default if kind else cls.__name__.lower(),)
 
@@ -314,7 +314,7 @@ class Part(BaseModel, metaclass=_Direct):
         for name, field in type(self).model_fields.items():
             yield field.alias or name, getattr(self, name)
 
-    def numbers(self) -> Iterator[tuple[str, Path, float]]:
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Every number: its address within the part, the keys that lead to it in `plain()`, and its value."""
         for key, value in self.given():
             if isinstance(value, float):

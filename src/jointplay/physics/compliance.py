@@ -13,16 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..elements.pose import Pose, Spot
 from ..engine.text import branch, loop, memory, shared_max, whole
+from ..engine.typing import Scalar, Vector
 from ..engine.values import where
 from ..laws import Law
 from ..model.clearances import Compliant
 from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
-from .contacts import Contact, contacts
+from .contacts import contacts
 from .dynamics import Equations
-from .kinematics import Pose
 from .step import Acting, Point, State, Touch
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ ROUNDS = 40  # of finding it inside a step
 class Pressed:
     """One contact at a state, and the rates of its law's own states."""
 
-    contact: Contact
+    contact: Spot
     touch: Touch
-    rates: list[Any]
+    rates: Vector
 
 
 def laws(mechanism: Mechanism) -> dict[str, dict[str, Law]]:
@@ -70,7 +71,7 @@ class Compliance:
                 self.starts |= {own[part][name]: x for name, x in (law.rates | law.memory).items()}
             self.states.append(own)
 
-    def numbers(self, joint: str, part: str) -> dict[str, Any]:
+    def numbers(self, joint: str, part: str) -> dict[str, Scalar]:
         """The parameters of a joint's normal or friction law; those of geometry come from the joint."""
         law = self.laws[joint][part]
         given = {name: self.equations.numbers(f"{joint}.{part}.{name}") for name in law.own}
@@ -100,22 +101,22 @@ class Compliance:
         return result
 
     def push(
-        self, i: int, touch: Touch, approach: Any, own: Mapping[str, Any], rubs: bool
-    ) -> tuple[Any, Any, list[Any]]:
+        self, i: int, touch: Touch, approach: Scalar, own: Mapping[str, Scalar], rubs: bool
+    ) -> tuple[Scalar, Scalar, Vector]:
         """Normal and tangential force of a closed contact, and the rates of its laws' states; own: all states."""
         force, drag, moved, _ = self.said(i, touch, approach, own, rubs)
         return force, drag, [moved.get(name, 0.0) for part in self.states[i].values() for name in part.values()]
 
     def said(
-        self, i: int, touch: Touch, approach: Any, own: Mapping[str, Any], rubs: bool
-    ) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+        self, i: int, touch: Touch, approach: Scalar, own: Mapping[str, Scalar], rubs: bool
+    ) -> tuple[Scalar, Scalar, dict[str, Scalar], dict[str, Scalar]]:
         """What the laws of a closed contact say: both forces, the rates of their states, and their next memory."""
         joint, states = self.equations.mechanism.owner(self.labels[i]), self.states[i]
         depth = where(touch.gap < 0, -touch.gap, 0.0)
-        inputs: dict[str, Any] = {"normal": (depth, -touch.opening, approach)}
+        inputs: dict[str, Scalar] = {"normal": (depth, -touch.opening, approach)}
         force, drag = 0.0, 0.0
-        moved: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
+        moved: dict[str, Scalar] = {}
+        kept: dict[str, Scalar] = {}
         for part, law in self.laws[joint].items():
             if part == "friction" and not rubs:
                 continue
@@ -127,10 +128,10 @@ class Compliance:
             kept |= {states[part][word]: x for word, x in memory_.items()}
         return force, drag, moved, kept
 
-    def remembered(self, state: State, touches: Sequence[Touch]) -> dict[str, Any]:
+    def remembered(self, state: State, touches: Sequence[Touch]) -> dict[str, Scalar]:
         """The memory that laws of closed contacts leave behind at the end of a step."""
         own = dict(zip(self.starts, state.z, strict=False))
-        kept: dict[str, Any] = {}
+        kept: dict[str, Scalar] = {}
         for i, touch in enumerate(touches):
             laws = self.laws[self.equations.mechanism.owner(self.labels[i])]
             names = [self.states[i][part][word] for part, law in laws.items() for word in law.memory]
@@ -138,17 +139,17 @@ class Compliance:
                 continue
             rubs = "friction" in laws and touch.slip is not None
 
-            def told(i: int = i, touch: Touch = touch, names: list[str] = names, rubs: bool = rubs) -> list[Any]:
+            def told(i: int = i, touch: Touch = touch, names: list[str] = names, rubs: bool = rubs) -> Vector:
                 said = self.said(i, touch, state.approach[i], own, rubs)[3]
                 return [said.get(name, own[name]) for name in names]
 
-            same: Callable[[], list[Any]] = functools.partial(list, [own[name] for name in names])
+            same: Callable[[], Vector] = functools.partial(list, [own[name] for name in names])
             kept |= dict(zip(names, branch(state.modes[i] > 0.5, told, same), strict=True))
         return kept
 
-    def forces(self, pressed: Sequence[Pressed]) -> list[Any]:
+    def forces(self, pressed: Sequence[Pressed]) -> Vector:
         """Their generalised forces; both bodies are pushed at one place."""
-        total: list[Any] = [0] * len(self.names)
+        total: Vector = [0] * len(self.names)
         for one in pressed:
             rub = one.contact.rubbing or one.contact.tangential or {}
             for j, name in enumerate(self.names):
@@ -156,31 +157,31 @@ class Compliance:
                 total[j] = total[j] + push * one.touch.normal + drag * one.touch.tangential
         return total
 
-    def gaps(self, state: State) -> list[Any]:
+    def gaps(self, state: State) -> Vector:
         """The gaps alone, with the sign in which they are positive while contacts stay as the state says."""
         found = [c.gap for c in contacts(self.equations.pose(state.q, state.t), Compliant)]
         return [gap * where(mode > 0.5, -1.0, 1.0) for gap, mode in zip(found, state.modes, strict=True)]
 
-    def crossing(self, motion: Motion, before: Point, after: Point, h: Any) -> tuple[Any, Any]:
+    def crossing(self, motion: Motion, before: Point, after: Point, h: Scalar) -> tuple[Scalar, Scalar]:
         """The share of a step of length h at which the first contact begins or ends inside it, and whether one does."""
         tries = memory("landing.tries", 0.0)
 
-        def least(values: Sequence[Any]) -> Any:
+        def least(values: Sequence[Scalar]) -> Scalar:
             result = values[0]
             for x in values[1:]:
                 result = where(x < result, x, result)
             return result
 
-        def inside(u: Any) -> Any:
+        def inside(u: Scalar) -> Scalar:
             return least(self.gaps(motion.within(before, after, h, u, before.state.t + u * h)))
 
         early, late = inside(0.5), least(self.gaps(after.state))
         crossed = ((early < -LANDED) | (late < -LANDED)) & (tries.value < TRIES)
 
-        def search() -> Any:
+        def search() -> Scalar:
             first = early < -LANDED
 
-            def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
+            def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
                 between = 0.5 * (low + high)
                 beyond = inside(between) < 0
                 return [where(beyond, low, between), where(beyond, between, high)], high - low > 1e-14
@@ -193,11 +194,13 @@ class Compliance:
         tries.value = where(crossed, tries.value + 1.0, 0.0)
         return -shared_max(-share), crossed
 
-    def changed(self, motion: Motion, point: Point, acting: Acting, begun: Any, following: Any) -> tuple[Point, Any]:
+    def changed(
+        self, motion: Motion, point: Point, acting: Acting, begun: Scalar, following: Scalar
+    ) -> tuple[Point, Scalar]:
         """The end of a step that began at a time, with contacts begun or ended there and the slope that then holds;
         and the length of the next step, no longer than a new contact allows."""
         state, deep = point.state, memory("contact.deep", 0)
-        flipped: Any = False
+        flipped: Scalar = False
         modes, approach = [], []
         for i, (label, touch) in enumerate(zip(self.labels, acting.touches, strict=True)):
             closed = state.modes[i] > 0.5
@@ -229,7 +232,7 @@ class Compliance:
         following = following if self.fixed else -shared_max(-following)
         return branch(flipped, lambda: motion.point(after)[0], lambda: kept), following
 
-    def play(self, label: str) -> Any:
+    def play(self, label: str) -> Scalar:
         """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
         name = self.equations.mechanism.owner(label)
         return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..elements.kinds import AtRate as AtRate
 from ..elements.pose import Here, Pose, in_text
-from ..elements.pose import moved as moved
+from ..elements.pose import motion_at as motion_at
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Scalar
 

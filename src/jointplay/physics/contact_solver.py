@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..engine.text import branch, loop
 from ..engine.trees import mapped
+from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import where
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot, linear_solve
@@ -26,19 +26,19 @@ FINE = 1e-11  # violation that counts as none, relative to the impulses
 
 
 @dataclass
-class Problem:
+class ContactProblem:
     """Contacts at one state: u = b + W p with rows normal, tangential of each contact in turn.
 
     W, b: as lists; tangential: whether a contact has friction; friction, static: coefficients; active: whether its
     gap is closed; mode: that of the step before.
     """
 
-    W: list[list[Any]]
-    b: list[Any]
-    friction: list[Any]
-    static: list[Any]
-    active: list[Any]
-    mode: list[Any]
+    W: Matrix
+    b: Vector
+    friction: Vector
+    static: Vector
+    active: Vector
+    mode: Vector
     smooth: list[bool]  # contacts without friction
 
     @property
@@ -51,17 +51,17 @@ class Problem:
 class Answer:
     """Impulses in the order of the rows, modes, and the violation relative to the largest impulse."""
 
-    impulses: list[Any]
-    modes: list[Any]
-    violation: Any
+    impulses: Vector
+    modes: Vector
+    violation: Scalar
 
 
-def solve(problem: Problem) -> Answer:
+def solve_contacts(problem: ContactProblem) -> Answer:
     """The impulses that keep closed contacts from approaching, with friction in its cone."""
     return single(problem) if problem.count == 1 else several(problem)
 
 
-def single(problem: Problem) -> Answer:
+def single(problem: ContactProblem) -> Answer:
     """One contact in closed form: slip, else stick, else slip the other way."""
     [[wnn, wnt], [_, wtt]], [bn, bt] = problem.W, problem.b
     [friction], [static], [mode] = problem.friction, problem.static, problem.mode
@@ -71,7 +71,7 @@ def single(problem: Problem) -> Answer:
     reverses = (bt + (wnt + slope * wtt) * slip) * slope > 0
     sides = where(bt > 0, FORWARD, BACKWARD), where(bt > 0, BACKWARD, FORWARD)
 
-    def stick() -> tuple[Any, Any, Any]:
+    def stick() -> tuple[Scalar, Scalar, Scalar]:
         inverse = 1 / (wnn * wtt - wnt * wnt)
         n, t = (bt * wnt - bn * wtt) * inverse, (bn * wnt - bt * wnn) * inverse
         back = bn / (slope * wnt - wnn)
@@ -92,32 +92,32 @@ def single(problem: Problem) -> Answer:
 class Search:
     """Where the search for modes stands: those to try, the digits of the count of all combinations, the best so far."""
 
-    modes: list[Any]
-    digits: list[Any]
+    modes: Vector
+    digits: Vector
     best: Answer
-    tries: Any
+    tries: Scalar
 
 
-def several(problem: Problem) -> Answer:
+def several(problem: ContactProblem) -> Answer:
     """Previous modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
     friction, static, active = problem.friction, problem.static, problem.active
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
 
-    fastest: Any = 1e-300
+    fastest: Scalar = 1e-300
     for x in b:
         fastest = maximum(fastest, abs(x))
 
-    def attempt(search: Search) -> tuple[Search, Any]:
+    def attempt(search: Search) -> tuple[Search, Scalar]:
         modes, best = search.modes, search.best
         opened = [~active[i] | (modes[i] == OPEN) for i in every]
         stuck = [~opened[i] & (modes[i] == STICKING) for i in every]
         slope = [where(opened[i] | stuck[i], 0.0, where(modes[i] == FORWARD, -friction[i], friction[i])) for i in every]
         p = branch(either(stuck), lambda: with_sticking(opened, stuck, slope), lambda: sliding(opened, slope))
-        largest: Any = 1e-30
+        largest: Scalar = 1e-30
         for x in p:
             largest = maximum(largest, abs(x))
-        violation: Any = 0.0
+        violation: Scalar = 0.0
         switched = []
         for i in every:
             n, t = p[2 * i], p[2 * i + 1]
@@ -151,7 +151,7 @@ def several(problem: Problem) -> Answer:
         more = (best.violation > FINE) & (search.tries < most)
         return Search(following, counted, best, search.tries + 1.0), more
 
-    def with_sticking(opened: list[Any], stuck: list[Any], slope: list[Any]) -> list[Any]:
+    def with_sticking(opened: Vector, stuck: Vector, slope: Vector) -> Vector:
         matrix, right = [], []
         for i in every:
             normal, tangential = 2 * i, 2 * i + 1
@@ -161,7 +161,7 @@ def several(problem: Problem) -> Answer:
             right += [where(opened[i], 0.0, -b[normal]), where(stuck[i], -b[tangential], 0.0)]
         return linear_solve(matrix, right)
 
-    def sliding(opened: list[Any], slope: list[Any]) -> list[Any]:
+    def sliding(opened: Vector, slope: Vector) -> Vector:
         matrix = []
         for i in every:
             row = [soft[2 * i][2 * j] + soft[2 * i][2 * j + 1] * slope[j] for j in every]
@@ -183,7 +183,7 @@ def several(problem: Problem) -> Answer:
     return Answer(impulses, modes, search.best.violation)
 
 
-def either(masks: Sequence[Any]) -> Any:
+def either(masks: Sequence[Scalar]) -> Scalar:
     """Where any of the masks holds."""
     result = masks[0]
     for mask in masks[1:]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from ..elements.contacts import Rigid
-from ..elements.pose import Here, Pose, in_text
-from ..elements.pose import Spot as Contact
+from ..elements.pose import Here, Pose, Spot, in_text
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, Scalar
 
-__all__ = ["Contact", "contacts", "reaction"]
 
-
-def reaction(pose: Pose, contact: Contact, normal: Scalar, tangential: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+def reaction(pose: Pose, contact: Spot, normal: Scalar, tangential: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """What a contact does to its joint's second body: force (x, y), and moment about the joint's second point."""
     on, sign, arm = pose.lever(contact.joint)
     rub = contact.rubbing or contact.tangential or {}
@@ -22,11 +19,11 @@ def reaction(pose: Pose, contact: Contact, normal: Scalar, tangential: Scalar) -
     return x, y, turn - arm.cross(Pair(x, y))
 
 
-def contacts(pose: Pose, kind: type = Rigid) -> list[Contact]:
+def contacts(pose: Pose, kind: type = Rigid) -> list[Spot]:
     """Every contact of the mechanism's joints whose contact is of this kind, and among rigid ones those of stops."""
     mechanism = pose.mechanism
     assert isinstance(mechanism, Mechanism)
-    found: list[Contact] = []
+    found: list[Spot] = []
     for name, joint in mechanism.loose(kind).items():
         found += in_text(joint).gaps(Here(pose, name, joint))
     for name, stopped in mechanism.stopped().items() if kind is Rigid else ():

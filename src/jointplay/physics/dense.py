@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from ..engine.typing import Scalar
 
 
-def dense(u: Any, h: Any, first: Sequence[Any], last: Sequence[Any]) -> tuple[Any, Any]:
+def dense(u: Scalar, h: Scalar, first: Sequence[Scalar], last: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
     """Value and rate of the quintic through value, rate and acceleration at both ends; u from 0 to 1."""
     (x0, v0, a0), (x1, v1, a1) = first, last
     v0, v1, a0, a1 = v0 * h, v1 * h, a0 * h * h, a1 * h * h
@@ -18,7 +19,7 @@ def dense(u: Any, h: Any, first: Sequence[Any], last: Sequence[Any]) -> tuple[An
     return value, rate
 
 
-def hermite(u: Any, h: Any, first: Sequence[Any], last: Sequence[Any]) -> Any:
+def hermite(u: Scalar, h: Scalar, first: Sequence[Scalar], last: Sequence[Scalar]) -> Scalar:
     """Value of the cubic through value and rate at both ends; u from 0 to 1."""
     (x0, v0), (x1, v1) = first, last
     rise, v0, v1 = x1 - x0, v0 * h, v1 * h

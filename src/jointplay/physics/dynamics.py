@@ -4,28 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
-from ..engine.derivatives import derivative
+from ..elements.pose import Lookup, Pose
+from ..engine.derivatives import derivative, derivatives
+from ..engine.typing import Matrix, Scalar, Vector
 from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
 from ..numerics.linalg import Factor, Pair, dot, is_zero
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
-from .kinematics import Numbers, Pose
 
 
 @dataclass
-class Rows:
+class ConstraintRows:
     """The constraints at one state: residual = 0, B v = speed, B a = rhs."""
 
     labels: list[str]
-    residual: list[Any]
-    B: list[list[Any]]
-    Bdot: list[list[Any]]
-    speed: list[Any]
-    rhs: list[Any]
+    residual: Vector
+    B: Matrix
+    speed: Vector
+    rhs: Vector
     at_rate: list[bool]  # rows that prescribe a rate only
+    inputs: Vector  # coordinates and time
+    speeds: Vector  # their rates
+
+    @cached_property
+    def Bdot(self) -> Matrix:
+        """The time derivative of B, for those who ask."""
+        found = []
+        for row in map(entries, self.B):
+            rates = dict(zip(row, along(derivatives(list(row.values()), self.inputs), self.speeds), strict=True))
+            found.append([rates.get(j, 0) for j in range(len(self.inputs) - 1)])
+        return found
+
+
+def entries(row: Sequence[Scalar]) -> dict[int, Scalar]:
+    """What a row holds besides structural zeros, by column."""
+    return {j: x for j, x in enumerate(row) if not is_zero(x)}
+
+
+def along(rows: list[dict[int, Scalar]], speeds: Vector) -> Vector:
+    """Total time derivatives, given partial ones."""
+    return [dot(list(row.values()), [speeds[j] for j in row]) for row in rows]
 
 
 class Spread:
@@ -34,49 +55,57 @@ class Spread:
     soft: by which share of its own size the diagonal of each row grows, so that rows may give way.
     """
 
-    def __init__(self, B: list[list[Any]], masses: list[Any], soft: Sequence[Any] = ()) -> None:
+    def __init__(self, B: Matrix, masses: Vector, soft: Sequence[Scalar] = ()) -> None:
         self.B, self.inverse = B, [1 / m for m in masses]
-        self.scaled = [[b * w for b, w in zip(row, self.inverse, strict=True)] for row in B]
-        self.size = len(masses)
-        matrix = [[dot(a, b) for b in self.scaled] for a in B]
+        self.size, self.lines = len(masses), [entries(row) for row in B]
+        scaled = [{j: b * self.inverse[j] for j, b in row.items()} for row in self.lines]
+        self.columns: list[dict[int, Scalar]] = [{} for _ in masses]
+        for i, row in enumerate(scaled):
+            for j, b in row.items():
+                self.columns[j][i] = b
+        matrix: Matrix = [[0] * len(B) for _ in B]
+        for i, row in enumerate(self.lines):
+            for k in sorted({k for j in row for k in self.columns[j]}):
+                shared = [j for j in row if j in scaled[k]]
+                matrix[i][k] = dot([row[j] for j in shared], [scaled[k][j] for j in shared])
         for i, share in enumerate(soft):
             matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
         self.factor = Factor(matrix) if B else None
 
-    def weak(self, limit: float) -> Any:
+    def weak(self, limit: float) -> Scalar:
         """Where some relative pivot is below the limit: the rows depend on each other."""
         return self.factor.weak(limit) if self.factor else False
 
-    def response(self, line: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def response(self, line: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
         free = [x * w for x, w in zip(line, self.inverse, strict=True)]
-        back, impulses = self([-dot(row, free) for row in self.B])
+        back, impulses = self([-dot(list(row.values()), [free[j] for j in row]) for row in self.lines])
         return [a + b for a, b in zip(free, back, strict=True)], impulses
 
-    def __call__(self, rhs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def __call__(self, rhs: Vector) -> tuple[Vector, Vector]:
         """The least change x with B x = rhs, and its multipliers."""
         if self.factor is None:
             return [0] * self.size, []
         multipliers = self.factor.solve(rhs)
-        return [dot([row[j] for row in self.scaled], multipliers) for j in range(self.size)], multipliers
+        return [dot(list(c.values()), [multipliers[i] for i in c]) for c in self.columns], multipliers
 
 
 class Equations:
     """The text of a mechanism's equations; `dropped` rows (redundant ones) are left out, and all rows of a dropped
     joint."""
 
-    def __init__(self, mechanism: Mechanism, numbers: Numbers, dropped: Collection[str] = ()) -> None:
+    def __init__(self, mechanism: Mechanism, numbers: Lookup, dropped: Collection[str] = ()) -> None:
         self.mechanism, self.numbers, self.dropped = mechanism, numbers, dropped
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
-        self.turned: dict[int, tuple[Any, Pair]] = {}  # of angles that were seen before, to spare the tracer work
+        self.turned: dict[int, tuple[Scalar, Pair]] = {}  # of angles that were seen before, to spare the tracer work
 
-    def pose(self, q: list[Any], t: Any, turns: Mapping[str, Pair] | None = None) -> Pose:
+    def pose(self, q: Vector, t: Scalar, turns: Mapping[str, Pair] | None = None) -> Pose:
         """The configuration at coordinates q; cosine and sine of the angles may be known."""
         if turns is None:
             turns = {body: self.turn(angle) for body, angle in zip(self.mechanism.bodies, q[2::3], strict=True)}
         return Pose(self.mechanism, self.numbers, dict(zip(self.coordinates, q, strict=True)), t, turns)
 
-    def turn(self, angle: Any) -> Pair:
+    def turn(self, angle: Scalar) -> Pair:
         """Cosine and sine of an angle; what is recorded already and still open is taken again."""
         known = self.turned.get(id(angle))
         if known is not None and known[0] is angle and getattr(getattr(known[1].x, "block", None), "open", False):
@@ -85,68 +114,66 @@ class Equations:
         self.turned[id(angle)] = angle, Pair(c, s)
         return self.turned[id(angle)][1]
 
-    def residuals(self, pose: Pose) -> list[Any]:
+    def residuals(self, pose: Pose) -> Vector:
         """What the constraints on positions leave open."""
         return [x for _, x in self.constraints(pose) if not isinstance(x, AtRate)]
 
-    def constraints(self, pose: Pose) -> list[tuple[str, Any]]:
+    def constraints(self, pose: Pose) -> list[tuple[str, Scalar]]:
         """The constraints that are not dropped, with their labels."""
         own, found = self.mechanism.owner, constraints(pose)
         return [(row, x) for row, x in found if row not in self.dropped and own(row) not in self.dropped]
 
-    def rows(self, q: list[Any], v: list[Any], t: Any) -> Rows:
+    def rows(self, q: Vector, v: Vector, t: Scalar) -> ConstraintRows:
         """The constraints by differentiation of their functions."""
         labelled = self.constraints(self.pose(q, t))
-        inputs, speeds = [*q, t], [*v, 1]
-
-        def along(rows: list[list[Any]]) -> list[Any]:  # total time derivative, given partial ones
-            return [dot(row, speeds) for row in rows]
-
-        slopes = derivative([x.coordinate if isinstance(x, AtRate) else x for _, x in labelled], inputs)
+        inputs, speeds, last = [*q, t], [*v, 1], len(q)
+        slopes = derivatives([x.coordinate if isinstance(x, AtRate) else x for _, x in labelled], inputs)
         for row, (_, x) in zip(slopes, labelled, strict=True):
             if isinstance(x, AtRate):
-                row[-1] = -x.rate
-        B = [row[:-1] for row in slopes]
-        return Rows(
+                row[last] = -x.rate
+        return ConstraintRows(
             labels=[label for label, _ in labelled],
             residual=[0 if isinstance(x, AtRate) else x for _, x in labelled],
-            B=B,
-            Bdot=[along(derivative(row, inputs)) for row in B],
-            speed=[-row[-1] for row in slopes],
-            rhs=[-x for x in along(derivative(along(slopes), inputs))],
+            B=[[row.get(j, 0.0) for j in range(last)] for row in slopes],
+            speed=[-row.get(last, 0.0) for row in slopes],
+            rhs=[-x for x in along(derivatives(along(slopes, speeds), inputs), speeds)],
             at_rate=[isinstance(x, AtRate) for _, x in labelled],
+            inputs=inputs,
+            speeds=speeds,
         )
 
-    def reactions(self, rows: Rows, q: list[Any], t: Any) -> list[list[Any]]:
+    def reactions(self, rows: ConstraintRows, q: Vector, t: Scalar) -> Matrix:
         """What a unit multiplier of each row does at each joint: force (x, y) on its second body, and the moment
         about its second point; three lines for a joint."""
-        pose, lines = self.pose(q, t), []
+        pose, lines, owned = self.pose(q, t), list[Vector](), dict[str, list[int]]()
+        for k, label in enumerate(rows.labels):
+            owned.setdefault(self.mechanism.owner(label), []).append(k)
+        place = {name: i for i, name in enumerate(self.coordinates)}
         for name, joint in self.mechanism.joints.items():
             on, sign, arm = pose.lever(name)
-            at = [self.coordinates.index(f"{on}.{c}") for c in ("x", "y", "angle")]
+            at = [place[f"{on}.{c}"] for c in ("x", "y", "angle")]
             # what else it acts on takes its share, if the second body is the ground
             rest = [i for i in (joint.bodies() if sign < 0 else ()) if i not in (on, "ground")]
-            both: list[list[Any]] = [[], [], []]
-            for label, row in zip(rows.labels, rows.B, strict=True):
-                own = self.mechanism.owner(label) == name
-                x, y, turn = (row[i] if own else 0 for i in at)
+            both: Matrix = [[0] * len(rows.labels) for _ in at]
+            for k in owned.get(name, ()):
+                x, y, turn = (rows.B[k][i] for i in at)
                 moment = turn - arm.cross(Pair(x, y)) if joint.moment else 0
-                for body in rest if own else ():
-                    moment = moment + row[self.coordinates.index(f"{body}.angle")]
+                for body in rest:
+                    moment = moment + rows.B[k][place[f"{body}.angle"]]
                 for line, part in zip(both, (x, y, moment), strict=True):
-                    line.append(sign * part)
+                    line[k] = sign * part
             lines += both
         return lines
 
-    def on_ground(self, rows: Rows, q: list[Any]) -> list[list[Any]]:
+    def on_ground(self, rows: ConstraintRows, q: Vector) -> Matrix:
         """What a unit multiplier of each row does to the ground: force (x, y), and moment about the origin.
 
         All that a joint does adds up to nothing, so the ground takes what is left over from the moving bodies: also
         what a gear's carrier holds.
         """
-        lines: list[list[Any]] = [[], [], []]
+        lines: Matrix = [[], [], []]
         for row in rows.B:
-            total: list[Any] = [0, 0, 0]
+            total: Vector = [0, 0, 0]
             for i in range(0, len(q), 3):
                 x, y, turn = row[i : i + 3]
                 total = [a - b for a, b in zip(total, (x, y, turn + q[i] * y - q[i + 1] * x), strict=True)]
@@ -154,24 +181,24 @@ class Equations:
                 line.append(part)
         return lines
 
-    def applied(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:
+    def applied(self, q: Vector, v: Vector, t: Scalar) -> Vector:
         """Generalised forces without a potential."""
         at, rates = (dict(zip(self.coordinates, x, strict=True)) for x in (q, v))
         return applied(self.pose(q, t), at, rates)
 
-    def forces(self, q: list[Any], v: list[Any], t: Any) -> list[Any]:
+    def forces(self, q: Vector, v: Vector, t: Scalar) -> Vector:
         """All generalised forces except those of the constraints."""
         [slopes] = derivative([potential(self.pose(q, t))], q)
         return [f - slope for f, slope in zip(self.applied(q, v, t), slopes, strict=True)]
 
-    def energies(self, q: list[Any], v: list[Any], t: Any, pose: Pose | None = None) -> tuple[Any, Any]:
+    def energies(self, q: Vector, v: Vector, t: Scalar, pose: Pose | None = None) -> tuple[Scalar, Scalar]:
         """Kinetic and potential energy (J)."""
         masses, squares, twice = self.masses(), [x * x for x in v], 0
         for i in range(0, len(v), 3):
             twice = twice + (masses[i] * (squares[i] + squares[i + 1]) + masses[i + 2] * squares[i + 2])
         return 0.5 * twice, potential(pose or self.pose(q, t))
 
-    def momenta(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+    def momenta(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
         """Linear momentum, x and y (kg m/s), and angular momentum about the origin (N m s)."""
         masses, total = self.masses(), [0, 0, 0]
         for i in range(0, len(v), 3):
@@ -180,17 +207,17 @@ class Equations:
             total = [a + b for a, b in zip(total, (x, y, spin), strict=True)]
         return total
 
-    def masses(self) -> list[Any]:
+    def masses(self) -> Vector:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)
 
-    def spread(self, rows: Rows) -> Spread:
+    def spread(self, rows: ConstraintRows) -> Spread:
         """What carries demands on the rows over to the coordinates."""
         return Spread(rows.B, self.masses())
 
     def accelerations(
-        self, q: list[Any], v: list[Any], t: Any, more: list[Any]
-    ) -> tuple[Rows, Spread, list[Any], list[Any]]:
+        self, q: Vector, v: Vector, t: Scalar, more: Vector
+    ) -> tuple[ConstraintRows, Spread, Vector, Vector]:
         """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
         those of the mechanism."""
         rows = self.rows(q, v, t)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..engine.text import SOLVER_FAILED, stop
+from ..engine.typing import Scalar
 from ..engine.values import bits
 
 UNSOLVED, BLOCKED, UNCLOSED, RUBBING, MODEL_OPEN, MODEL_WEAK, MODEL_JUMPED, NOT_FINITE = range(1, 9)
@@ -19,7 +20,7 @@ class Failure(NamedTuple):
     residual: float
 
 
-def fail(when: Any, reason: int, index: int = 0, residual: Any = 0.0, status: int = SOLVER_FAILED) -> None:
+def fail(when: Scalar, reason: int, index: int = 0, residual: Scalar = 0.0, status: int = SOLVER_FAILED) -> None:
     """End the run where the mask holds; the residual is kept to about ten digits, with what it is about in its last
     bits."""
     stop(when, status, (bits(residual) & ~0xFFFF) | (reason << 8 | index))

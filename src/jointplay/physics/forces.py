@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..elements.kinds import Acting
-from ..elements.pose import Here, Numbers, Pose, in_text, weighted
+from ..elements.kinds import ForceHere
+from ..elements.pose import Here, Lookup, Pose, in_text, weighted
 from ..engine.derivatives import derivative
 from ..model.mechanism import Mechanism
 from ..numerics.linalg import Pair, Scalar, Vector, dot, is_zero
 
 
-def masses(numbers: Numbers, mechanism: Mechanism) -> Vector:
+def masses(numbers: Lookup, mechanism: Mechanism) -> Vector:
     """The diagonal of the mass matrix: mass, mass, inertia of each body, its counterweight included."""
     found: Vector = []
     for body in mechanism.bodies:
@@ -42,7 +42,7 @@ def potential(pose: Pose) -> Scalar:
     return energy
 
 
-class Applied(Acting):
+class Applied(ForceHere):
     """Adds what forces do to the generalised forces `total`."""
 
     def __init__(self, pose: Pose, rates: Mapping[str, Scalar], total: dict[str, Scalar], here: Here) -> None:

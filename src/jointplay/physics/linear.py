@@ -8,29 +8,30 @@ through it see that rates depend on places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..engine.derivatives import derivative
+from ..engine.program import Names
 from ..engine.text import emit, subroutine
+from ..engine.typing import Scalar, Vector
 from ..model.control import Along
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold
-from .control import Loop, flag
 from .dynamics import Equations
+from .loop import Loop, flag
 from .reduced import WEAKEST, Model
 
 
 def linear(
-    make: Callable[[Any], Equations], outputs: Sequence[tuple[Along, bool]], time: float = 0.0
-) -> Callable[..., dict[str, Any]]:
+    make: Callable[[Names], Equations], outputs: Sequence[tuple[Along, bool]], time: float = 0.0
+) -> Callable[..., dict[str, Scalar]]:
     """The text that emits y, y', y'' and the outputs (values, or rates where so marked), with derivatives of these two
     by y, y' and u, at coordinates `at.0`, ... with rates `rate.0`, ... and inputs `input.0`, ...
 
     The equations have a control loop whose coordinates are y and whose actuators are u.
     """
 
-    def step(s: Any, p: Any) -> dict[str, Any]:
+    def step(s: Names, p: Names) -> dict[str, Scalar]:
         loop = Loop(make(p))
         plant, model = loop.plant, Model(loop.plant, loop.control.model_copy(update={"sensors": {}}))
         n = len(plant.coordinates)
@@ -42,7 +43,7 @@ def linear(
         v = model.rates(q, w, time)
 
         @subroutine
-        def moving(*numbers: Any) -> list[Any]:
+        def moving(*numbers: Scalar) -> Vector:
             at, rates, push = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n :])
             *_, a, _ = plant.accelerations(at, rates, time, loop.forces(at, time, push))
             _, lines = loop.lines(model.axes, at, time)

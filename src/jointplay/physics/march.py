@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from ..engine.program import Names
 from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
 from ..engine.trees import mapped
+from ..engine.typing import Scalar, Vector
 from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
 from .contact_solver import either
-from .control import Command
 from .dynamics import Equations
 from .failures import RUBBING, fail
+from .loop import Command
 from .motion import Motion
 from .permanent import watch
-from .record import Record
+from .record import Bookkeeping
 from .step import Acting, Point, Slope, State, Step, Stepper
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
@@ -41,13 +42,13 @@ class Text:
     """
 
     def __init__(
-        self, make: Callable[[Any], Equations], labels: Sequence[str], stepper: Stepper, clock: Mapping[str, int]
+        self, make: Callable[[Names], Equations], labels: Sequence[str], stepper: Stepper, clock: Mapping[str, int]
     ) -> None:
         self.make, self.labels, self.stepper, self.clock = make, labels, stepper, clock
         self.state: State | None = None
         self.rows: list[str] = []
 
-    def __call__(self, s: Any, p: Any) -> dict[str, Any]:
+    def __call__(self, s: Names, p: Names) -> dict[str, Scalar]:
         strides = {name: p[f"clock.{name}"] for name in self.clock}
         strides |= {f"{name}.most": most for name, most in self.clock.items()}
         motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
@@ -60,9 +61,9 @@ class Text:
 class March:
     """What both kinds of march have in common."""
 
-    def __init__(self, motion: Motion, stepper: Stepper, p: Any) -> None:
+    def __init__(self, motion: Motion, stepper: Stepper, p: Names) -> None:
         self.motion, self.stepper, self.p = motion, stepper, p
-        self.record = Record(motion, p, stepper.impulsive)
+        self.record = Bookkeeping(motion, p, stepper.impulsive)
         self.taken = memory("steps.taken", 0)
         motion.taken = self.taken.value
         self.names = motion.names_of_state
@@ -79,7 +80,7 @@ class March:
         for name, x in step.counts.items():
             total(name, x)
 
-    def pause(self, done: Any) -> None:
+    def pause(self, done: Scalar) -> None:
         """End where the run is done, or has taken the steps that were asked for."""
         stop(done | (self.taken.value >= self.p["stepper.goal"]), DONE)
 
@@ -122,13 +123,13 @@ class Kept:
 
     before: Point
     now: Point
-    seen: dict[str, list[Any]]  # parts of the end's state as they were when forces were computed there
-    pushes: list[Any]  # of joints in permanent contact
-    length: Any
-    h: Any
+    seen: dict[str, Vector]  # parts of the end's state as they were when forces were computed there
+    pushes: Vector  # of joints in permanent contact
+    length: Scalar
+    h: Scalar
 
 
-def parts(state: State) -> dict[str, list[Any]]:
+def parts(state: State) -> dict[str, Vector]:
     """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
     return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
 
@@ -139,7 +140,7 @@ class Attempt:
 
     kept: Kept
     acting: Acting
-    arrived: Any  # a step was taken whose end is not recorded yet
+    arrived: Scalar  # a step was taken whose end is not recorded yet
 
 
 class States(March):
@@ -223,7 +224,7 @@ class States(March):
         taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
         return taken
 
-    def take(self, begun: Kept, step: Step, h: Any, after: Any, following: Any) -> Attempt:
+    def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
         """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
         or ends inside it."""
         motion = self.motion
@@ -248,7 +249,7 @@ class States(March):
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
 
-    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Any, following: Any) -> Attempt:
+    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Scalar, following: Scalar) -> Attempt:
         """What is kept of a step that is taken: contacts that begin or end there, joints that would pull."""
         motion = self.motion
         if motion.following:
@@ -264,11 +265,11 @@ class States(March):
             motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
         return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
 
-    def samples(self, kept: Kept) -> Any:
+    def samples(self, kept: Kept) -> Scalar:
         """Write the samples inside the last step; gives whether some are left."""
         motion, p, end = self.motion, self.p, kept.now.state.t
 
-        def write(time: Any) -> None:
+        def write(time: Scalar) -> None:
             u = (time - kept.before.state.t) / kept.length
             state = motion.within(kept.before, kept.now, kept.length, u, time)
             acting = motion.acting(state)
@@ -276,7 +277,7 @@ class States(March):
             if motion.loop and acting.command:
                 motion.loop.guard(acting.command)
 
-        def sample(index: Any) -> tuple[list[Any], Any]:
+        def sample(index: Scalar) -> tuple[Vector, Scalar]:
             # as a rounded number: a fused product would let the interval into the last bit of a sample
             time = from_bits(bits(number(index) * p["stepper.interval"]))
             ready = (time <= end) & (time <= p["stepper.until"])
@@ -288,7 +289,7 @@ class States(March):
         following.value = index
         return unfinished
 
-    def held(self, now: State, late: Any) -> Command:
+    def held(self, now: State, late: Scalar) -> Command:
         """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the
         last step keeps it."""
         motion, control = self.motion, self.motion.loop

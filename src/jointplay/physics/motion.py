@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..engine.text import branch, subroutine
+from ..engine.typing import Scalar, Vector
 from ..model.clearances import Following
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from .compliance import Compliance
 from .contacts import reaction
-from .control import Command, Loop
 from .dense import dense, hermite
-from .dynamics import Equations, Rows
+from .dynamics import ConstraintRows, Equations
+from .loop import Command, Loop
 from .pins import Pins
 from .step import Acting, Point, Reaction, Slope, State, Stepper
 
 WORK = "work"
-LOSSES = ("impact.loss", "friction.loss")
+LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
-CLOSED, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
+ROUND_OFF, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
 
 class Motion:
@@ -37,8 +37,8 @@ class Motion:
         equations: Equations,
         labels: Sequence[str],
         stepper: Stepper,
-        clock: Mapping[str, Any],
-        given: Callable[[str], Any],
+        clock: Mapping[str, Scalar],
+        given: Callable[[str], Scalar],
     ) -> None:
         self.given = given
         self.equations, self.names, self.n = equations, equations.coordinates, len(equations.coordinates)
@@ -55,8 +55,8 @@ class Motion:
         self.guesses = analog.guesses if analog else []
         self.works = [WORK, *(LOSSES if impulsive else CONTACT_WORK if labels else ())]
         self.rows: list[str] = []
-        self.taken: Any = 0  # how many steps were taken before this one
-        self.after: Any = 0.0  # the time at which it ends
+        self.taken: Scalar = 0  # how many steps were taken before this one
+        self.after: Scalar = 0.0  # the time at which it ends
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
 
@@ -81,7 +81,7 @@ class Motion:
         return Slope([f"{name}.acceleration" for name in self.names], *parts)
 
     # -- what acts
-    def _at(self, state: State, held: Sequence[Any]) -> Acting:
+    def _at(self, state: State, held: Sequence[Scalar]) -> Acting:
         q, v, t = state.q, state.v, state.t
         own = len(self.compliance.starts)
         command, steered = None, [0] * self.n
@@ -115,7 +115,7 @@ class Motion:
         weak = spread.weak(PIVOT)
         return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, left)
 
-    def reactions(self, rows: Rows, q: list[Any], t: Any, multipliers: Sequence[Any]) -> list[Reaction]:
+    def reactions(self, rows: ConstraintRows, q: Vector, t: Scalar, multipliers: Sequence[Scalar]) -> list[Reaction]:
         """What the joints do by their rows."""
         lines = self.equations.reactions(rows, q, t)
         return [
@@ -139,60 +139,60 @@ class Motion:
         return Point(replace(state, known=known), self.slope(acting)), acting
 
     # -- onto the constraints
-    def _closing(self, t: Any, q: list[Any], v: list[Any]) -> tuple[list[Any], list[Any], Any]:
+    def _closing(self, t: Scalar, q: Vector, v: Vector) -> tuple[Vector, Vector, Scalar]:
         rows = self.equations.rows(q, v, t)
         lacking = [w - dot(row, v) for w, row in zip(rows.speed, rows.B, strict=True)]
-        gap: Any = 0.0
-        lag: Any = 0.0
+        gap: Scalar = 0.0
+        lag: Scalar = 0.0
         for x, w in zip(rows.residual, lacking, strict=True):
             gap, lag = maximum(gap, abs(x)), maximum(lag, abs(w))
 
-        def least() -> tuple[list[Any], list[Any]]:
+        def least() -> tuple[Vector, Vector]:
             spread = self.equations.spread(rows)
             return spread([-x for x in rows.residual])[0], spread(lacking)[0]
 
         if not self.fixed:
             return *least(), gap
         still = [0.0] * self.n
-        return *branch((gap > CLOSED) | (lag > STILL), least, lambda: (still, still)), gap
+        return *branch((gap > ROUND_OFF) | (lag > STILL), least, lambda: (still, still)), gap
 
-    def project(self, state: State) -> tuple[State, Any]:
+    def project(self, state: State) -> tuple[State, Scalar]:
         """The state moved onto the constraints by least change in the mass metric, and what is left open."""
         t, q, v = state.t, state.q, state.v
         shift, kick, gap = self.closing(t, q, v)
 
-        def added(base: list[Any], change: list[Any]) -> list[Any]:
+        def added(base: Vector, change: Vector) -> Vector:
             return [x + d for x, d in zip(base, change, strict=True)]
 
-        def again() -> tuple[list[Any], list[Any], Any]:
+        def again() -> tuple[Vector, Vector, Scalar]:
             second, _, _ = self.closing(t, added(q, shift), v)
             there = added(added(q, shift), second)
             _, push, left = self.closing(t, there, v)
             return there, added(v, push), left
 
-        q, v, drift = branch(gap > CLOSED, again, lambda: (added(q, shift), added(v, kick), gap))
+        q, v, drift = branch(gap > ROUND_OFF, again, lambda: (added(q, shift), added(v, kick), gap))
         return replace(state, q=q, v=v), drift
 
     # -- inside a step
-    def within(self, before: Point, after: Point, h: Any, u: Any, t: Any) -> State:
+    def within(self, before: Point, after: Point, h: Scalar, u: Scalar, t: Scalar) -> State:
         """The state inside a step of length h, at the time t, u of it from 0 to 1; contacts are as at its beginning."""
         a, b = before.state, after.state
         q, v = self.interpolate(u, h, before, after)
 
-        def between(part: str) -> list[Any]:
+        def between(part: str) -> Vector:
             ends = zip(*(getattr(x, part) for x in (a, before.slope, b, after.slope)), strict=True)
             return [hermite(u, h, each[:2], each[2:]) for each in ends]
 
         known = [x + (t - a.t) * rate for x, rate in zip(a.known, before.slope.known, strict=True)]
         return State(t, q, v, between("z"), between("w"), a.modes, a.approach, known)
 
-    def _interpolate(self, u: Any, h: Any, before: Point, after: Point) -> tuple[list[Any], list[Any]]:
+    def _interpolate(self, u: Scalar, h: Scalar, before: Point, after: Point) -> tuple[Vector, Vector]:
         first = zip(before.state.q, before.state.v, before.slope.v, strict=True)
         last = zip(after.state.q, after.state.v, after.slope.v, strict=True)
         both = [dense(u, h, one, other) for one, other in zip(first, last, strict=True)]
         return [x for x, _ in both], [rate for _, rate in both]
 
-    def pushes(self, acting: Acting) -> list[Any]:
+    def pushes(self, acting: Acting) -> Vector:
         """The normal force of each joint in permanent contact; below 0 it would have to pull."""
         rows = (self.rows.index(f"{name}.{joint.pushing}") for name, joint in self.following.items())
         return [-acting.multipliers[row] for row in rows]

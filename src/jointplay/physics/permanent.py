@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..elements import Joint
 from ..engine.text import branch, emit, loop, memory, whole
+from ..engine.typing import Scalar, Vector
 from ..engine.values import number, where
 from ..model.clearances import Following
 from ..numerics.functions import atan2
@@ -21,14 +21,14 @@ def stops(joint: Joint) -> bool:
 
 
 def watch(
-    motion: Motion, begun: Sequence[Any], before: Point, after: Point, acting: Acting, h: Any
-) -> tuple[Point, Acting, Any]:
+    motion: Motion, begun: Sequence[Scalar], before: Point, after: Point, acting: Acting, h: Scalar
+) -> tuple[Point, Acting, Scalar]:
     """The end of a step of length h, or the moment inside it where a joint in permanent contact begins to pull; begun:
     what each of them pushed at the beginning."""
     lost = memory("contact.lost", 0)
 
-    def locate(place: int, joint: Joint, push: Callable[[Any], Any], middle: Any) -> tuple[Point, Any]:
-        def halve(low: Any, high: Any) -> tuple[list[Any], Any]:
+    def locate(place: int, joint: Joint, push: Callable[[Scalar], Scalar], middle: Scalar) -> tuple[Point, Scalar]:
+        def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
             between = 0.5 * (low + high)
             pulls = push(between) < 0.0
             return [where(pulls, low, between), where(pulls, between, high)], high - low > 1e-13
@@ -50,7 +50,7 @@ def watch(
 
     for i, joint in enumerate(motion.following.values()):
 
-        def push(u: Any, i: int = i, after: Point = after, h: Any = h) -> Any:
+        def push(u: Scalar, i: int = i, after: Point = after, h: Scalar = h) -> Scalar:
             state = motion.within(before, after, h, u, before.state.t + u * h)
             return motion.pushes(motion.acting(state))[i]
 

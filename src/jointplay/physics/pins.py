@@ -7,13 +7,14 @@ The reactions are linear in the torques, so all torques are found together by Ne
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..elements import Joint
+from ..engine.typing import Scalar, Vector
 from ..engine.values import sqrt
 from ..numerics.linalg import dot
 from ..numerics.newton import solve
-from .dynamics import Equations, Rows, Spread
+from .dynamics import ConstraintRows, Equations, Spread
 
 ITERATIONS = 6
 TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable
@@ -27,7 +28,7 @@ class Pins:
         joints = equations.mechanism.joints.items()
         self.rough = {name: joint for name, joint in joints if joint.pin_law()}
 
-    def turning(self, joint: Joint, v: list[Any]) -> Any:
+    def turning(self, joint: Joint, v: Vector) -> Scalar:
         """The angular rate of the second body seen from the first."""
         rates = dict(zip(self.equations.coordinates, v, strict=True))
         bodies = (self.equations.mechanism.owner(end) for end in joint.between)
@@ -35,8 +36,8 @@ class Pins:
         return second - first
 
     def added(
-        self, rows: Rows, spread: Spread, v: list[Any], a: list[Any], multipliers: list[Any]
-    ) -> tuple[list[Any], list[Any], dict[str, Any], Any]:
+        self, rows: ConstraintRows, spread: Spread, v: Vector, a: Vector, multipliers: Vector
+    ) -> tuple[Vector, Vector, dict[str, Scalar], Scalar]:
         """Accelerations and multipliers with friction, the torque on the second body of each rough pin (N m), and what
         Newton's method leaves open."""
         if not self.rough:
@@ -55,7 +56,7 @@ class Pins:
             grips.append(radius * m / sqrt(1 + m * m))
             places.append([k for k, label in enumerate(rows.labels) if self.equations.mechanism.owner(label) == name])
 
-        def pressed(i: int, torques: Any) -> Any:
+        def pressed(i: int, torques: Sequence[Scalar]) -> Scalar:
             parts = [multipliers[k] + sum((t * c[k] for t, c in zip(torques, called, strict=True)), start=0)
                      for k in places[i]]  # fmt: skip
             return sqrt(dot(parts, parts) + TINY)

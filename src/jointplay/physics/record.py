@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..engine.text import branch, emit, memory
+from ..elements.pose import Pose, Spot
+from ..engine.program import Names
+from ..engine.text import Cells, branch, emit, memory
+from ..engine.typing import Scalar
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
 from ..numerics.choice import maximum
@@ -18,9 +21,8 @@ from ..numerics.functions import atan2
 from ..numerics.linalg import is_zero
 from ..numerics.signals import peak, peaks, total
 from .contact_solver import OPEN, STICKING, either
-from .contacts import Contact, contacts
-from .kinematics import Pose
-from .motion import Motion
+from .contacts import contacts
+from .motion import LOSSES, Motion
 from .step import Acting, State, Touch
 
 
@@ -71,27 +73,27 @@ ENERGIES = {
     "contact_normal_work": Signal("contact.normal.work", "J", "work of the contacts' normal forces on the bodies"),
     "contact_friction_work": Signal("contact.friction.work", "J", "work of the contacts' friction on the bodies"),
 }
-LOST = ("impact.loss", "friction.loss")  # energies that are taken, not given
+
 IMPACTS = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
 TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
 CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
-class Record:
+class Bookkeeping:
     """Writes down what steps arrive at."""
 
-    def __init__(self, motion: Motion, p: Any, impulsive: bool) -> None:
+    def __init__(self, motion: Motion, p: Names, impulsive: bool) -> None:
         self.motion, self.equations, self.p, self.impulsive = motion, motion.equations, p, impulsive
         self.mechanism = self.equations.mechanism
         self.kind = Rigid if impulsive else Compliant
 
-    def contacts(self, pose: Pose) -> list[Contact]:
+    def contacts(self, pose: Pose) -> list[Spot]:
         """The contacts that this run computes."""
         return contacts(pose, self.kind) if self.motion.labels else []
 
     # -- every step
-    def step(self, now: State, end: State, acting: Acting, h: Any, pose: Pose | None = None) -> None:
+    def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         loop = self.motion.loop
         if loop and acting.command:
@@ -106,7 +108,7 @@ class Record:
         kinetic, potential = self.equations.energies(end.q, end.v, end.t, pose)
         balance = kinetic + potential - self.p["stepper.energy"]
         for name, energy in zip(self.motion.works, end.w, strict=True):
-            balance = balance + energy if name in LOST else balance - energy
+            balance = balance + energy if name in LOSSES else balance - energy
         peak("kinetic", kinetic)
         peak("potential.fallen", -potential)
         before = memory("work.before", 0.0)
@@ -119,13 +121,13 @@ class Record:
             peak("momentum", maximum(off[0], off[1]))
             peak("momentum.angle", off[2])
 
-    def forces(self, acting: Acting, t: Any) -> None:
+    def forces(self, acting: Acting, t: Scalar) -> None:
         """The largest forces and accelerations; in a step with an impact impulses are no forces, and kept apart."""
         motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
         squares = {
             f"{joint}.force": r.x * r.x + r.y * r.y for joint, r in zip(motion.joints, acting.reactions, strict=True)
         }
-        sizes: dict[str, Any] = {}
+        sizes: dict[str, Scalar] = {}
         for joint, r in zip(motion.joints, acting.reactions, strict=True):
             if not self.impulsive:
                 sizes |= {f"{joint}.force.x": abs(r.x), f"{joint}.force.y": abs(r.y)}
@@ -151,11 +153,11 @@ class Record:
         else:
             lasting()
 
-    def acts(self, acting: Acting) -> dict[str, Any]:
+    def acts(self, acting: Acting) -> dict[str, Scalar]:
         """Columns of a sample: accelerations, and forces of joints, rows and contacts; impulses count over the step."""
         motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
         both = zip(motion.names, acting.accelerations, strict=True)
-        columns: dict[str, Any] = {f"{name}.acceleration": a for name, a in both}
+        columns: dict[str, Scalar] = {f"{name}.acceleration": a for name, a in both}
         for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
             columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
         columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
@@ -165,21 +167,22 @@ class Record:
         return columns
 
     @property
-    def calm(self) -> Any:
+    def calm(self) -> Cells:
         """What acted in the last step without an impact: a force is what acts between impacts."""
         motion = self.motion
         names = [f"{name}.acceleration" for name in motion.names]
         names += [joint + signal.end for joint in motion.joints for signal in JOINTS.values()]
         names += [row + MULTIPLIER.end for row in motion.rows]
         names += [label + CONTACTS[n].end for label in motion.labels for n in ("normal_force", "friction_force")]
-        return memory({name: f"calm.{name}" for name in names}, dict.fromkeys(names, 0.0))
+        found: Cells = memory({name: f"calm.{name}" for name in names}, dict.fromkeys(names, 0.0))
+        return found
 
     @staticmethod
-    def jumps(acting: Acting) -> Any:
+    def jumps(acting: Acting) -> Scalar:
         """Where a contact is struck or closes: the impulses of this step are no forces."""
         return either([touch.struck | touch.closes for touch in acting.touches])
 
-    def smooth_forces(self, acting: Acting) -> dict[str, Any]:
+    def smooth_forces(self, acting: Acting) -> dict[str, Scalar]:
         """What only forces at states have: accelerations, pushes of permanent contact, depths, sums of a joint."""
         motion = self.motion
         found = {f"{name}.largest": abs(a) for name, a in zip(motion.names, acting.accelerations, strict=True)}
@@ -192,9 +195,9 @@ class Record:
         return found
 
     # -- contacts
-    def rigid(self, acting: Acting, found: Sequence[Contact], t: Any) -> None:
+    def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
-        gained: Any = 0.0
+        gained: Scalar = 0.0
         for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
             total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
             total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
@@ -206,7 +209,7 @@ class Record:
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
         self.corners(found, acting.touches)
 
-    def impact(self, i: int, c: Contact, touch: Touch, t: Any) -> None:
+    def impact(self, i: int, c: Spot, touch: Touch, t: Scalar) -> None:
         """Count an impact and write it down."""
         total(f"{c.label}.impacts", 1.0)
         angle = atan2(c.place.y, c.place.x) if c.place else 0.0
@@ -214,7 +217,7 @@ class Record:
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
-    def corners(self, found: Sequence[Contact], touches: Sequence[Touch]) -> None:
+    def corners(self, found: Sequence[Spot], touches: Sequence[Touch]) -> None:
         """Count how the four corners of a joint that has them touch, and how often its load changes sides."""
         on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
         for joint, kind in self.mechanism.loose(Rigid).items():
@@ -253,7 +256,7 @@ class Record:
         motion = self.motion
         pose = pose or self.equations.pose(state.q, state.t)
         kinetic, potential = self.equations.energies(state.q, state.v, state.t, pose)
-        columns: dict[str, Any] = {"time": state.t, "kinetic": kinetic, "potential": potential}
+        columns: dict[str, Scalar] = {"time": state.t, "kinetic": kinetic, "potential": potential}
         columns |= zip(motion.works, state.w, strict=True)
         for i, name in enumerate(motion.names):
             columns |= {name: state.q[i], f"{name}.rate": state.v[i]}
@@ -267,14 +270,14 @@ class Record:
             columns |= motion.loop.columns(acting.command, state.q, state.t)
         emit("samples", **columns)
 
-    def meaning(self, touch: Touch) -> Any:
+    def meaning(self, touch: Touch) -> Scalar:
         """The mode of a contact as the number of its meaning."""
         if not self.impulsive:
             return where(touch.mode > 0.5, 2.0, 0.0)
         sliding = where(touch.mode == STICKING, 3.0, where(touch.mode > OPEN, 2.0, 0.0))
         return where(touch.closes, 1.0, sliding)
 
-    def begun(self, state: State, acting: Acting, steered: Sequence[Any]) -> None:
+    def begun(self, state: State, acting: Acting, steered: Sequence[Scalar]) -> None:
         """Write what acts in the first step, and what the control loop says at the start, for the first sample of
         impulsive steps."""
         loop = self.motion.loop

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..elements.pose import Pose, Spot
+from ..engine.typing import Scalar, Vector
 from ..errors import InputError
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..numerics.linalg import dot
-from .contacts import Contact
-from .control import Command
-from .kinematics import Pose
+from .loop import Command
 
 if TYPE_CHECKING:
     from .motion import Motion
@@ -31,20 +31,20 @@ KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "fo
 class State:
     """Where a mechanism is: time, coordinates, their rates, and what its contacts and laws remember."""
 
-    t: Any
-    q: list[Any]
-    v: list[Any]
-    z: list[Any]  # states of laws that steps integrate
-    w: list[Any]  # energies since the start: of the kinds that `Motion.works` names (J)
-    modes: list[Any]  # of each contact: 0 open; rigid: 1, 2 sliding, 3 sticking; compliant: 1 closed
-    approach: list[Any]  # of each compliant contact: its approach speed when it began (m/s)
-    known: list[Any]  # where a controller believes the bodies to be
+    t: Scalar
+    q: Vector
+    v: Vector
+    z: Vector  # states of laws that steps integrate
+    w: Vector  # energies since the start: of the kinds that `Motion.works` names (J)
+    modes: Vector  # of each contact: 0 open; rigid: 1, 2 sliding, 3 sticking; compliant: 1 closed
+    approach: Vector  # of each compliant contact: its approach speed when it began (m/s)
+    known: Vector  # where a controller believes the bodies to be
 
-    def moved(self, h: Any, weights: Sequence[float], points: Sequence[Point]) -> State:
+    def moved(self, h: Scalar, weights: Sequence[float], points: Sequence[Point]) -> State:
         """The state after a step of length h by the weighted mean of slopes; their weights add up to the share of the
         step that time goes on, and contacts stay as they are."""
 
-        def mean(slopes: Sequence[Sequence[Any]], begin: Sequence[Any]) -> list[Any]:
+        def mean(slopes: Sequence[Sequence[Scalar]], begin: Sequence[Scalar]) -> Vector:
             return [x + h * dot(weights, [k[i] for k in slopes]) for i, x in enumerate(begin)]
 
         ahead = math.fsum(weights) * h
@@ -64,10 +64,10 @@ class State:
 class Slope:
     """The time derivatives at a state; that of the coordinates are its rates."""
 
-    v: list[Any]
-    z: list[Any]
-    w: list[Any]
-    known: list[Any]
+    v: Vector
+    z: Vector
+    w: Vector
+    known: Vector
 
 
 @dataclass
@@ -81,42 +81,42 @@ class Point:
 class Reaction(NamedTuple):
     """What a joint does to its second body: a force, and a moment about its second point."""
 
-    x: Any
-    y: Any
-    moment: Any
+    x: Scalar
+    y: Scalar
+    moment: Scalar
 
 
 @dataclass
 class Touch:
     """One contact: its gap and rates, and the forces at a state or impulses over a step."""
 
-    gap: Any
-    opening: Any  # rate of the gap
-    slip: Any
-    normal: Any
-    tangential: Any
-    mode: Any
-    struck: Any = False  # an impact in this step
-    closes: Any = False  # it was open before this step, and pushes
-    approach: Any = 0.0  # rate of the gap before the step
-    bumped: Any = 0.0  # energy lost along the normal (J)
-    rubbed: Any = 0.0  # energy lost by friction (J)
+    gap: Scalar
+    opening: Scalar  # rate of the gap
+    slip: Scalar
+    normal: Scalar
+    tangential: Scalar
+    mode: Scalar
+    struck: Scalar = False  # an impact in this step
+    closes: Scalar = False  # it was open before this step, and pushes
+    approach: Scalar = 0.0  # rate of the gap before the step
+    bumped: Scalar = 0.0  # energy lost along the normal (J)
+    rubbed: Scalar = 0.0  # energy lost by friction (J)
 
 
 @dataclass
 class Acting:
     """What acts: forces at a state or, where `over` is the length of a step, impulses over it."""
 
-    accelerations: list[Any]
-    multipliers: list[Any]
+    accelerations: Vector
+    multipliers: Vector
     reactions: list[Reaction]
     touches: list[Touch]
-    rates: list[Any] = field(default_factory=list)  # of the states of laws
-    powers: list[Any] = field(default_factory=list)  # of the energies `w` of the state (W)
+    rates: Vector = field(default_factory=list)  # of the states of laws
+    powers: Vector = field(default_factory=list)  # of the energies `w` of the state (W)
     command: Command | None = None
-    weak: Any = False  # where rows depend on each other
-    left: Any = 0.0  # what the friction of pins leaves open (N m)
-    over: Any = None
+    weak: Scalar = False  # where rows depend on each other
+    left: Scalar = 0.0  # what the friction of pins leaves open (N m)
+    over: Scalar = None
 
 
 @dataclass
@@ -130,14 +130,14 @@ class Step:
     """
 
     end: State
-    error: Any = None
+    error: Scalar = None
     acting: Acting | None = None
-    residuals: dict[str, Any] = field(default_factory=dict)
-    counts: dict[str, Any] = field(default_factory=dict)
+    residuals: dict[str, Scalar] = field(default_factory=dict)
+    counts: dict[str, Scalar] = field(default_factory=dict)
     pose: Pose | None = None
-    contacts: Sequence[Contact] = ()
-    steered: Sequence[Any] = ()
-    weak: Any = None
+    contacts: Sequence[Spot] = ()
+    steered: Sequence[Scalar] = ()
+    weak: Scalar = None
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Stepper:
     impulsive: ClassVar[bool] = False
     numbers: ClassVar[tuple[str, ...]] = ("step",)  # fields that are run-time numbers; all else is structure
 
-    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+    def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it takes a step: define take")
 
@@ -196,7 +196,7 @@ class Stepper:
                 raise ModelError(Problem(("joints", joint, "pin_friction"), text))
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Whether x is a finite number."""
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
 

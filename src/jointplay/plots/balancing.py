@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import balancing
 from ..balancing.demands import parameters
-from ..balancing.motion import QUANTITIES, UNITS
+from ..balancing.quantities import QUANTITIES, UNITS
 from ..errors import InputError
 from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, legend, lines, look, over_time, sheet
 

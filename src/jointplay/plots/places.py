@@ -9,7 +9,7 @@ import numpy as np
 
 from ..elements import Following
 from ..elements.drawing import Play as Play
-from ..elements.drawing import Series
+from ..elements.drawing import Track
 from ..errors import InputError
 from ..model.files import loads
 from ..model.mechanism import Mechanism
@@ -30,7 +30,7 @@ class Places:
             _same("joints", run.joint.values.tolist(), self.mechanism.joints)
         angles = {name: run.angle.sel(body=name).values for name in names}
         centres = {name: run.x.sel(body=name).values + 1j * run.y.sel(body=name).values for name in names}
-        self.series = Series(self.mechanism, centres, angles, run.time.values)
+        self.series = Track(self.mechanism, centres, angles, run.time.values)
         self.angles, self.turns = self.series.angles, self.series.turns
 
     def arm(self, reference: str) -> complex:

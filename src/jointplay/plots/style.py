@@ -33,7 +33,7 @@ SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
 Look = dict[str, Any]
 Looks = Mapping[str, Look]
-Series = Mapping[str, tuple[np.ndarray, Look]]
+Curves = Mapping[str, tuple[np.ndarray, Look]]
 _LOOK: dict[Any, Any] = {
     "font.size": 8.5,
     "axes.labelsize": 8.5,
@@ -147,7 +147,7 @@ def turns_axis(ax: Axes, which: str = "y") -> None:
     (ax.set_ylim if which == "y" else ax.set_xlim)(-1.05 * math.pi, 1.05 * math.pi)
 
 
-def lines(ax: Axes, time: np.ndarray, series: Series) -> None:
+def lines(ax: Axes, time: np.ndarray, series: Curves) -> None:
     """Draw each series; one that lies upon an earlier one is dashed, so that both are seen."""
     size = max((span(values) for values, _ in series.values()), default=0.0)
     drawn: list[np.ndarray] = []

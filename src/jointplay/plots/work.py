@@ -203,10 +203,10 @@ def tracking_error(
 
 
 # of a signal its values, what they should be, the error, and the unit
-Rows = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, str]]
+Drawn = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, str]]
 
 
-def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
+def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Drawn:
     """The channels of the controllers, as the run recorded them."""
     needs(run, "tracking_error", "only controlled runs record one; give a reference, as in {'crank.angle': 0.5}")
     errors, aims = by_label(run, "tracking_error"), by_label(run, "reference")
@@ -219,7 +219,7 @@ def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Rows:
 
 def _against(
     run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset, signals: Sequence[str] | None
-) -> Rows:
+) -> Drawn:
     """Signals against what the caller gives."""
     columns, time = flat(run), run.time.values
     if isinstance(reference, Mapping) and not hasattr(reference, "data_vars"):
@@ -231,7 +231,7 @@ def _against(
         if missing is not None:
             raise InputError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
         wanted = {name: np.interp(time, other["time"], other[name]) for name in names}
-    rows: Rows = {}
+    rows: Drawn = {}
     for name, given in wanted.items():
         if name not in columns:
             raise InputError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")

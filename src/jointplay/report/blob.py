@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-Place = tuple[int, int]  # where an array begins in the blob, and how many numbers it holds
+Json = dict[str, Any]
+Stretch = tuple[int, int]  # where an array begins in the blob, and how many numbers it holds
 
 
 class Blob:
@@ -17,9 +18,9 @@ class Blob:
     def __init__(self) -> None:
         self.parts: list[np.ndarray] = []
         self.size = 0
-        self.known: dict[bytes, Place] = {}
+        self.known: dict[bytes, Stretch] = {}
 
-    def add(self, values: Any) -> Place:
+    def add(self, values: Any) -> Stretch:
         """Keep an array as 32-bit floats."""
         array = np.ascontiguousarray(np.asarray(values, float), "<f4")
         key = array.tobytes()

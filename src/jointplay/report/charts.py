@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from ..plots.contacts import strength
 from ..plots.motion import force, kinds, moving
 from ..plots.style import SPIKE, largest, scale, span, wrapped
 from ..plots.work import by_label, efforts
-from .blob import Blob, thin
+from .blob import Blob, Json, thin
 
 if TYPE_CHECKING:
     import xarray
 
-Json = dict[str, Any]
 STEMS = 1500  # impacts shown at most, the hardest
 _TURNING = (("angle_rate", "Angular rate", "rad/s"), ("angle_acceleration", "Angular acceleration", "rad/s²"))
 _SLIDING = (("", "Position", "m"), ("_rate", "Speed", "m/s"), ("_acceleration", "Acceleration", "m/s²"))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..model.mechanism import Mechanism
 from ..plots.contacts import touching
 from ..plots.places import Places, Play
-from .blob import Blob
+from .blob import Blob, Json
 
 if TYPE_CHECKING:
     import xarray
 
-Json = dict[str, Any]
 FREE, IMPACT, SLIDING, STICKING, PERMANENT, PULLING, TOUCHING = range(7)
 MODES = ("free", "impact", "sliding", "sticking", "permanent contact", "would pull", "touching")
 

@@ -17,7 +17,7 @@ from ..system import System
 from .auditing import trust
 from .judgement import judged
 from .lanes import default_stepper
-from .outcome import Ending, Entry, Outcome, SimulationFailed
+from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .settling import settled_time
 from .simulation import Simulation
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 __all__ = [
-    "Ending", "Entry", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
+    "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
     "Step", "Stepper", "default_stepper", "settled_time", "simulate",
 ]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
@@ -72,7 +72,7 @@ def simulate(
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
         finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [Entry(**entry) for entry in json.loads(result.attrs["audit"])] + moved(result, finer_run)
+        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return result
 
@@ -139,14 +139,14 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
     return found
 
 
-def moved(result: Dataset, finer: Dataset) -> list[Entry]:
+def step_errors(result: Dataset, finer: Dataset) -> list[Finding]:
     """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
     both = min(result.sizes["time"], finer.sizes["time"])
     pairs = {name: (result[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
     off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
     span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
     found = [
-        Entry("error of angles by a finer run", off["angle"], "rad"),
-        Entry("error of places by a finer run", max(off["x"], off["y"]), "m"),
+        Finding("error of angles by a finer run", off["angle"], "rad"),
+        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
     ]
     return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

@@ -12,7 +12,7 @@ import numpy as np
 from .. import statics
 from ..physics.step import Stepper
 from .judgement import judged, verdict
-from .outcome import Entry, Outcome
+from .outcome import Finding, Outcome
 
 if TYPE_CHECKING:
     from .reading import Reading
@@ -23,32 +23,32 @@ NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
-def audit(reading: Reading) -> list[Entry]:
+def audit(reading: Reading) -> list[Finding]:
     """What makes the run trustworthy, judged by the run's own scales."""
     found = [
-        Entry("position drift", max(reading.largest("drift"), drift(reading)), "m or rad"),
-        Entry("energy imbalance", reading.largest("imbalance"), "J"),
-        Entry("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
+        Finding("position drift", max(reading.largest("drift"), drift(reading)), "m or rad"),
+        Finding("energy imbalance", reading.largest("imbalance"), "J"),
+        Finding("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
     ]
     if reading.stepper.impulsive:
         q, v = np.split(reading.simulation.state[reading.lane], 2)
         here = reading.system.evaluate(q, v, float(reading.simulation.time[reading.lane]))
         off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
         found += [
-            Entry("velocity drift at the end", off, "m/s or rad/s"),
-            Entry("penetration", reading.largest("penetration"), "m or rad"),
-            Entry("play crossed in one step", reading.largest("crossing"), "1"),
-            Entry("contact violation", reading.largest("violation"), "1"),
-            Entry("unconverged steps", reading.largest("steps.unconverged"), "1"),
-            Entry("steps closed again", reading.largest("steps.refined"), "1"),
-            Entry("energy lost in impacts", reading.number("impact.loss"), "J"),
-            Entry("energy lost by friction", reading.number("friction.loss"), "J"),
-            Entry("energy created in impacts", reading.largest("created"), "J"),
+            Finding("velocity drift at the end", off, "m/s or rad/s"),
+            Finding("penetration", reading.largest("penetration"), "m or rad"),
+            Finding("play crossed in one step", reading.largest("crossing"), "1"),
+            Finding("contact violation", reading.largest("violation"), "1"),
+            Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
+            Finding("steps closed again", reading.largest("steps.refined"), "1"),
+            Finding("energy lost in impacts", reading.number("impact.loss"), "J"),
+            Finding("energy lost by friction", reading.number("friction.loss"), "J"),
+            Finding("energy created in impacts", reading.largest("created"), "J"),
         ]
     if reading.mechanism.isolated():
-        found.append(Entry("momentum drift", reading.largest("momentum"), "kg*m/s"))
-        found.append(Entry("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
-    found.append(Entry("conditioning at the start", reading.one.freedom.conditioning, "1"))
+        found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
+        found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
+    found.append(Finding("conditioning at the start", reading.one.freedom.conditioning, "1"))
     return judged(found, scales(reading))
 
 
@@ -94,7 +94,7 @@ def drift(reading: Reading) -> float:
     return worst
 
 
-def trust(entries: Sequence[Entry], outcome: Outcome, stepper: Stepper) -> dict[str, str]:
+def trust(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> dict[str, str]:
     """The audit and the judgement of a run as attributes of its result."""
     found, text = verdict(entries, outcome, stepper)
     written = json.dumps([entry._asdict() for entry in entries])

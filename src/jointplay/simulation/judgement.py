@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..physics.step import Stepper
-from .outcome import Ending, Entry, Outcome
+from .outcome import Ending, Finding, Outcome
 
 FINE, DOUBTFUL, WRONG = "fine", "doubtful", "wrong"
 SHORTER = "a shorter step"  # a remedy that is told with a number
@@ -54,10 +54,10 @@ RULES = {
 }
 
 
-def judged(entries: Iterable[Entry], scales: Mapping[str, float]) -> list[Entry]:
+def judged(entries: Iterable[Finding], scales: Mapping[str, float]) -> list[Finding]:
     """The entries with their limits and judgements; one that is no number is wrong.
 
-    >>> judged([Entry("energy imbalance", 3380.0, "J")], {"balance": 38.7})[0].judgement
+    >>> judged([Finding("energy imbalance", 3380.0, "J")], {"balance": 38.7})[0].judgement
     'wrong'
     """
     found = []
@@ -74,13 +74,13 @@ def judged(entries: Iterable[Entry], scales: Mapping[str, float]) -> list[Entry]
     return found
 
 
-def worst(entries: Sequence[Entry]) -> str:
+def worst(entries: Sequence[Finding]) -> str:
     """The worst of some judgements."""
     said = {entry.judgement for entry in entries}
     return WRONG if WRONG in said else DOUBTFUL if DOUBTFUL in said else FINE
 
 
-def verdict(entries: Sequence[Entry], outcome: Outcome, stepper: Stepper) -> tuple[str, str]:
+def verdict(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> tuple[str, str]:
     """The judgement of a run, and a sentence that says what is doubtful or wrong and what to do; no sentence where all
     is fine."""
     found = worst(entries)
@@ -96,7 +96,7 @@ def verdict(entries: Sequence[Entry], outcome: Outcome, stepper: Stepper) -> tup
     return found, f"{text}; {remedy(first, stepper)}."
 
 
-def excess(entry: Entry) -> float:
+def excess(entry: Finding) -> float:
     """How far an entry is beyond its limit, over the limit."""
     if entry.value is None or not entry.limit:
         return math.inf
@@ -105,7 +105,7 @@ def excess(entry: Entry) -> float:
     return entry.value / entry.limit
 
 
-def told(entry: Entry) -> str:
+def told(entry: Finding) -> str:
     """An entry that is beyond its limit, in words."""
     unit = "" if entry.unit == "1" else f" {entry.unit.replace('*', ' ')}"
     value = "no number" if entry.value is None else f"{entry.value:.3g}{unit}"
@@ -113,7 +113,7 @@ def told(entry: Entry) -> str:
     return f"its {entry.name} of {value} is {side} the limit of {entry.limit:.2g}{unit}"
 
 
-def remedy(entry: Entry, stepper: Stepper) -> str:
+def remedy(entry: Finding, stepper: Stepper) -> str:
     """What to do about an entry that is beyond its limit."""
     said = RULES[entry.name].remedy
     if said != SHORTER:

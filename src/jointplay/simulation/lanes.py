@@ -17,7 +17,7 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..physics.step import Stepper
 from ..physics.steps import MoreauJean, RungeKutta
-from ..system import Equations, System
+from ..system import Evaluation, System
 from .endings import early
 from .outcome import Outcome
 from .steering import Pilot
@@ -37,7 +37,7 @@ class Lane:
     system: System
     q: np.ndarray
     v: np.ndarray
-    here: Equations
+    here: Evaluation
     freedom: statics.Freedom
     pilot: Pilot | None
     notes: list[str]
@@ -111,7 +111,7 @@ def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {key: x for key, x in given.items() if not key.startswith("start.")}, start
 
 
-def opened(system: System, q: np.ndarray, v: np.ndarray, here: Equations, h: float) -> list[str]:
+def opened(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: float) -> list[str]:
     """Refuse a start in penetration; note a step too long for the play."""
     depths = dict(zip(system.contacts, -here.gaps, strict=True))
     worst = max(depths, key=lambda label: depths[label], default=None)

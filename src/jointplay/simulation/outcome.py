@@ -42,7 +42,7 @@ class Outcome:
         return self.kind is Ending.DONE
 
 
-class Entry(NamedTuple):
+class Finding(NamedTuple):
     """One finding of the audit of a run."""
 
     name: str

@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import statics
 from ..model.control import Sampled
-from ..model.parts import ModelError, Path, Problem
-from ..physics.control import Loop
+from ..model.parts import KeyPath, ModelError, Problem
 from ..physics.dynamics import Equations
 from ..physics.failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, Failure
+from ..physics.loop import Loop
 from ..run import Run
 from ..system import System
 
@@ -37,7 +37,7 @@ class Pilot:
     # -- before
     def strides(self, h: float | None) -> dict[str, int]:
         """How many steps of length h lie between the samples of the law and of each sensor, and in their delays."""
-        spans: dict[str, tuple[Path, float | None]] = {"law": (("period",), self.control.period)}
+        spans: dict[str, tuple[KeyPath, float | None]] = {"law": (("period",), self.control.period)}
         for name, sensor in self.control.sensors.items():
             spans[name] = ("sensors", name, "period"), sensor.period
             spans[f"{name}.delay"] = ("sensors", name, "delay"), sensor.delay

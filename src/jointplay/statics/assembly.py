@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Following
-from ..system import Equations, System
+from ..system import Evaluation, System
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -164,7 +164,7 @@ def guesses(system: System) -> Iterator[np.ndarray]:
 
 
 def close(
-    system: System, q: Any, t: float, held: Held | None = None, iterations: int = 60
+    system: System, q: ArrayLike, t: float, held: Held | None = None, iterations: int = 60
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
 
@@ -178,7 +178,7 @@ def close(
     lengths = np.linalg.norm(np.vstack([here.B[kept], held.rows]) * scale, axis=1)
     weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
 
-    def gaps(here: Equations, at: np.ndarray) -> np.ndarray:
+    def gaps(here: Evaluation, at: np.ndarray) -> np.ndarray:
         return weights * np.concatenate([here.residual[kept], held.rows @ at - held.values])
 
     gap = gaps(here, at)
@@ -206,7 +206,7 @@ def close(
     return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
 
 
-def assemble(system: System, q: Any = None, t: float = 0.0) -> np.ndarray:
+def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.ndarray:
     """Coordinates that close every loop at time t (s).
 
     Near q if it is given.  Else from the start values: in the order in which they are written they are held exactly
@@ -273,7 +273,7 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
     return Held.of(system, [wanted[i - count] for i in independent(lines, FIRM) if i >= count])
 
 
-def freedom(system: System, q: Any, t: float = 0.0) -> Freedom:
+def freedom(system: System, q: ArrayLike, t: float = 0.0) -> Freedom:
     """Degrees of freedom at an assembled configuration, with the rows that are redundant there and beside it."""
     B = system.evaluate(q, t=t).B * sizes(system)
     kept = independent(B)

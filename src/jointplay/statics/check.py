@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..elements import Following
 from ..model.checks import implausible
@@ -259,7 +260,7 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
             yield f"start {key} = {given:.6g} cannot be held with the values before it; assembled at {at:.6g}"
 
 
-def matrix_text(system: System, q: Any, t: float = 0.0) -> str:
+def matrix_text(system: System, q: ArrayLike, t: float = 0.0) -> str:
     """The matrix of constraints B at q as a table, its zeros as dots.
 
     >>> from jointplay.model import library

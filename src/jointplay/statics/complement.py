@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..model.control import axis_of
 from ..model.mechanism import Mechanism
 from ..physics.reduced import ideal
-from ..system import Equations, System, as_system
+from ..system import Evaluation, System, as_system
 from .assembly import RANK, assemble, independent, sizes
 from .cycle import undriven
 
@@ -59,11 +60,11 @@ class Coordinates:
         self.cut = np.array([name in cut for name in rows], bool)
         self.joined = ~self.asked & ~self.cut
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray | None = None) -> Equations:
+    def evaluate(self, q: np.ndarray, v: np.ndarray | None = None) -> Evaluation:
         """The equations at a position."""
         return self.system.evaluate(q, v)
 
-    def complement(self, here: Equations, method: str = "partition") -> np.ndarray:
+    def complement(self, here: Evaluation, method: str = "partition") -> np.ndarray:
         """C with B C = 0 and unit rates of the coordinates, joints that are cut left out."""
         B, R = here.B[self.joined] * self.scale, here.B[self.asked] * self.scale
         kept = independent(B)
@@ -90,7 +91,7 @@ class Coordinates:
             found = basis @ np.linalg.inv(R @ basis)
         return self.scale[:, None] * found
 
-    def accelerations(self, here: Equations, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+    def accelerations(self, here: Evaluation, v: np.ndarray, p: np.ndarray) -> np.ndarray:
         """All accelerations for those of the coordinates, at the rates v."""
         rows = np.vstack([here.B[self.joined], here.B[self.asked]]) * self.scale
         wanted = np.concatenate([here.rhs[self.joined], p - here.Bdot[self.asked] @ v])
@@ -105,7 +106,7 @@ class Coordinates:
 
 def null_space(
     system: Mechanism | System,
-    q: Any = None,
+    q: ArrayLike | None = None,
     independent: Sequence[Any] | None = None,
     method: str = "partition",
     cut: Sequence[str] = (),
@@ -160,7 +161,7 @@ def second_degree(
 
 def reduced(
     system: Mechanism | System,
-    q: Any = None,
+    q: ArrayLike | None = None,
     independent: Sequence[Any] | None = None,
     redundant: Sequence[Any] | None = None,
     cut: Sequence[str] = (),
@@ -270,7 +271,7 @@ class Coupling:
     C_hat: np.ndarray
 
 
-def coupling(system: Mechanism | System, q: Any = None, v: Any = None) -> Coupling:
+def coupling(system: Mechanism | System, q: ArrayLike | None = None, v: ArrayLike | None = None) -> Coupling:
     """The free models of the modules at a position q and rates v, and the rows that couple them; bodies of no module
     are one more, with the empty name."""
     whole = _undriven(system)

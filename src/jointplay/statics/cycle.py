@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
-from ..system import Equations, System
+from ..system import Evaluation, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 
 if TYPE_CHECKING:
@@ -32,19 +33,19 @@ class Unassembled(ComputationFailed):
 
 
 @dataclass(frozen=True)
-class State:
+class DrivenState:
     """Coordinates, velocities and accelerations at one time, and on which side of a singular position they are."""
 
     t: float
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    equations: Equations
+    equations: Evaluation
     side: float
     conditioning: float
 
 
-class Path:
+class DrivenPath:
     """The motion that the drives prescribe, followed continuously from the start at time 0; at most so many steps are
     tried from one time to the next."""
 
@@ -67,7 +68,7 @@ class Path:
             raise ComputationFailed(self.singular(0.0, q))
         self.state = first
 
-    def at(self, t: float, q: np.ndarray) -> State | None:
+    def at(self, t: float, q: np.ndarray) -> DrivenState | None:
         """Velocities and accelerations at a closed position; None if it is singular."""
         here = self.system.evaluate(q, t=t)
         B = here.B * self.scale
@@ -78,7 +79,7 @@ class Path:
             return None
         agree(self.system, B, v, here.speed, t)
         side = float(np.linalg.slogdet(B[self.kept])[0])
-        return State(t, q, v * self.scale, a * self.scale, here, side, float(values[-1] / values[0]))
+        return DrivenState(t, q, v * self.scale, a * self.scale, here, side, float(values[-1] / values[0]))
 
     def held(self, t: float) -> Held:
         """Angles whose rate is prescribed, integrated from the present time."""
@@ -87,7 +88,7 @@ class Path:
         turns = [drive.motion.integral(self.state.t, t) for drive in self.rates]
         return Held(self.turned.labels, self.turned.rows, self.turned.values + turns)
 
-    def go(self, until: float) -> State:
+    def go(self, until: float) -> DrivenState:
         """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
         step, halvings, begin, self.tried = until - self.state.t, 0, self.state.t, 0
         if np.abs(self.state.v * step / self.scale).max() > 10 * self.most * LARGEST:
@@ -165,16 +166,16 @@ def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
     return f"mechanism {system.mechanism.name!r}: {degrees} {many} not driven; add drives, e.g. of {named}"
 
 
-def follow(system: System, times: Any) -> tuple[Path, list[State]]:
+def follow(system: System, times: ArrayLike) -> tuple[DrivenPath, list[DrivenState]]:
     """The states of a fully driven mechanism at increasing times."""
     at = np.atleast_1d(np.asarray(times, float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
         raise InputError(f"times must be finite and increase, got {times!r}")
-    path = Path(system)
+    path = DrivenPath(system)
     return path, [path.go(float(t)) for t in at]
 
 
-def multipliers(states: list[State]) -> np.ndarray:
+def multipliers(states: list[DrivenState]) -> np.ndarray:
     """What the constraints must apply for the motion, M a = F + B^T lam; the least ones if rows are redundant."""
     found = []
     for state in states:
@@ -183,13 +184,13 @@ def multipliers(states: list[State]) -> np.ndarray:
     return np.array(found)
 
 
-def driven(mechanism: Mechanism | System, times: Any) -> System:
+def driven(mechanism: Mechanism | System, times: ArrayLike) -> System:
     """The system of a mechanism whose motions reach the last of the times (s)."""
     last = float(np.max(times, initial=0.0))
     return mechanism.until(last) if isinstance(mechanism, System) else System(mechanism, max(last, 10.0))
 
 
-def kinematics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
+def kinematics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.Dataset:
     """Positions, velocities and accelerations of a fully driven mechanism at increasing times (s).
 
     The attribute `change_points` holds the times at which it went straight through a singular position.
@@ -203,7 +204,7 @@ def kinematics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
     return _dataset(path, states, None)
 
 
-def inverse_dynamics(mechanism: Mechanism | System, times: Any) -> xarray.Dataset:
+def inverse_dynamics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.Dataset:
     """The motion of a fully driven mechanism at increasing times (s) with the drive forces and reactions it needs.
 
     Rows that are redundant (attribute `redundant`) leave the reactions open: they are those of least multipliers.
@@ -217,7 +218,7 @@ def inverse_dynamics(mechanism: Mechanism | System, times: Any) -> xarray.Datase
     return _dataset(path, states, multipliers(states))
 
 
-def _dataset(path: Path, states: list[State], forces: np.ndarray | None) -> xarray.Dataset:
+def _dataset(path: DrivenPath, states: list[DrivenState], forces: np.ndarray | None) -> xarray.Dataset:
     from .. import results
 
     q, v, a = (np.array([getattr(state, part) for state in states]) for part in "qva")

@@ -17,7 +17,7 @@ from ..model.motions import Constant, ConstantSpeed, Sine
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
 from .assembly import assemble, freedom
-from .cycle import Far, Path, State, Unassembled
+from .cycle import DrivenPath, DrivenState, Far, Unassembled
 from .starting import closed
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows
@@ -61,7 +61,7 @@ class Followed:
 
     until: float
     period: float | None
-    states: list[State]
+    states: list[DrivenState]
     problem: ComputationFailed | None
 
     def text(self) -> str:
@@ -86,7 +86,7 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
     try:
         if freedom(system, assemble(system)).degrees:
             return None
-        path, left = Path(system, STEPS), STEPS
+        path, left = DrivenPath(system, STEPS), STEPS
         fastest = float(np.abs(path.state.v / path.scale).max())
         reach = min(reach, FARTHEST / fastest) if fastest else reach
         states = []

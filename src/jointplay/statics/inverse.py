@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..elements.pose import Pose
 from ..model.control import Coordinate, axis_of
 from ..model.mechanism import Mechanism
 from ..model.motions import Table, table
-from ..physics.kinematics import Pose
-from ..physics.reduced import along, ideal
+from ..physics.reduced import coordinate_value, ideal
 from ..system import System
 from .cycle import follow
 
@@ -39,7 +39,7 @@ def references(
 
     def seen(q: np.ndarray) -> list[float]:
         pose = Pose(base, lambda a: numbers.get(a, 0.0), dict(zip(system.coordinates, q.tolist(), strict=True)), 0.0)
-        return [float(along(pose, axis)) for axis in axes]
+        return [float(coordinate_value(pose, axis)) for axis in axes]
 
     values = np.array([seen(state.q) for state in states])
     return [table(tuple(times), tuple(column), ends="held") for column in values.T]

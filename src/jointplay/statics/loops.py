@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..elements.pose import Pose
 from ..engine.program import trace
 from ..model.control import Along
 from ..model.parts import ModelError, Problem
-from ..physics.control import Loop, tour
 from ..physics.dynamics import Equations
-from ..physics.kinematics import Pose
-from ..physics.reduced import along, ideal
+from ..physics.loop import Loop, tour
+from ..physics.reduced import coordinate_value, ideal
 from ..run import Run
 from ..system import System
 from .assembly import freedom
@@ -112,7 +112,7 @@ def measured(system: System, q: np.ndarray, v: np.ndarray, axes: Sequence[Along]
     def at(place: np.ndarray) -> list[float]:
         where = dict(zip(system.coordinates, place.tolist(), strict=True))
         pose = Pose(system.mechanism, lambda address: numbers.get(address, 0.0), where, 0.0)
-        return [float(along(pose, axis)) for axis in axes]
+        return [float(coordinate_value(pose, axis)) for axis in axes]
 
     little = 1e-6 / max(1.0, float(np.abs(v).max(initial=0.0)))
     rates = (np.array(at(q + little * v)) - np.array(at(q - little * v))) / (2 * little)

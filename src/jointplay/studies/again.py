@@ -16,7 +16,7 @@ from ..model.files import loads
 from ..model.mechanism import Mechanism
 from ..simulation import FixedRungeKutta, MoreauJean, RungeKutta, Stepper
 from . import store as stores
-from .lanes import Course
+from .lanes import Extent
 from .plan import Plan, differences
 from .subject import Machine
 from .work import DONE, MISSING, Rows
@@ -119,7 +119,7 @@ def replay(
     named = {a: {label: revived(x) for label, x in values.items()} for a, values in told["named"].items()}
     machine = Machine(mechanism, revived(told["stepper"]), named)
     settings = plan.settings(number_of(plan, run, path))
-    found = Course(told["until"], every or told["every"], told["reclose"]).alone(machine.task(settings))
+    found = Extent(told["until"], every or told["every"], told["reclose"]).alone(machine.task(settings))
     return found.assign_attrs(study=str(path), settings=json.dumps(settings))
 
 

@@ -20,7 +20,7 @@ from .axes import Fitted, address_of, read_axes
 from .plan import Plan
 from .sampling import Samples, draw
 from .store import FORMAT
-from .subject import Function, Machine, Subject, described
+from .subject import Machine, PlainFunction, Subject, described
 from .work import Job
 
 
@@ -34,7 +34,7 @@ def subject_of(
     if not isinstance(given, Mechanism):
         if not callable(given):
             raise InputError(f"sweep: expected a mechanism or a function of numbers, got {shorten(given)}")
-        return Function(given, named)
+        return PlainFunction(given, named)
     if stepper is not None and not isinstance(stepper, Stepper):
         raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
     mechanism = given if control is None else given.replace(control=control)
@@ -69,7 +69,7 @@ def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | 
 
 def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool, metrics: Any, keep: Any) -> Job:
     """What every run does."""
-    if isinstance(subject, Function):
+    if isinstance(subject, PlainFunction):
         names = tuple([metrics] if isinstance(metrics, str) else metrics or ())
         if not all(isinstance(name, str) for name in names):
             raise InputError("metrics: of a function they are the names of the numbers it gives")

@@ -184,7 +184,7 @@ def cut_normal(u: np.ndarray, mean: float, sigma: float, low: float, high: float
 
 
 @dataclass(frozen=True)
-class Dimension:
+class StudyDimension:
     """One dimension of a study: for each point a value, or the label of a named one, at each of its addresses."""
 
     name: str
@@ -199,7 +199,7 @@ class Dimension:
 class Axes:
     """What `over` holds, read: dimensions of values, distributions that are still to be drawn, and named values."""
 
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[StudyDimension, ...]
     drawn: Mapping[tuple[str, ...], Distribution]
     named: Mapping[str, Mapping[str, Any]]
 
@@ -231,7 +231,7 @@ def read_axes(over: Mapping[Any, Any], read: Read, check: Callable[[str, float],
             dimensions.append(_linked(addresses, given, read, check))
         elif isinstance(given, Mapping):
             named[addresses[0]] = _named(addresses[0], given)
-            dimensions.append(Dimension(addresses[0], {addresses[0]: np.array(list(given), dtype=object)}))
+            dimensions.append(StudyDimension(addresses[0], {addresses[0]: np.array(list(given), dtype=object)}))
         else:
             dimensions.append(_values(addresses[0], given, read, check))
     return Axes(tuple(dimensions), drawn, named)
@@ -250,7 +250,7 @@ def _distribution(
     return found
 
 
-def _values(address: str, given: Any, read: Read, check: Callable[[str, float], None]) -> Dimension:
+def _values(address: str, given: Any, read: Read, check: Callable[[str, float], None]) -> StudyDimension:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable | Grid):
         refuse(address, f"must be a list of values, jp.grid(...), named values or a distribution, got {shorten(given)}")
     raw = given.values(address, read) if isinstance(given, Grid) else list(given)
@@ -266,10 +266,10 @@ def _values(address: str, given: Any, read: Read, check: Callable[[str, float], 
     if len(set(values)) < len(values):
         twice = next(x for x in values if values.count(x) > 1)
         refuse(address, f"the axis holds {twice:g} twice; keep one")
-    return Dimension(address, {address: np.array(values)})
+    return StudyDimension(address, {address: np.array(values)})
 
 
-def _linked(addresses: tuple[str, ...], given: Any, read: Read, check: Callable[[str, float], None]) -> Dimension:
+def _linked(addresses: tuple[str, ...], given: Any, read: Read, check: Callable[[str, float], None]) -> StudyDimension:
     name = ",".join(addresses)
     rows = [tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else (row,) for row in given]
     if not rows:
@@ -283,7 +283,7 @@ def _linked(addresses: tuple[str, ...], given: Any, read: Read, check: Callable[
     for k, address in enumerate(addresses):
         for x in (table[:, k].min(), table[:, k].max()):
             check(address, float(x))
-    return Dimension(name, {a: table[:, k] for k, a in enumerate(addresses)})
+    return StudyDimension(name, {a: table[:, k] for k, a in enumerate(addresses)})
 
 
 def _named(address: str, given: Mapping[Any, Any]) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from ..errors import InputError
 from ..parallel import cores
 from . import metrics as meters
 from . import store as stores
-from .lanes import LANES, Course
+from .lanes import LANES, Extent
 from .plan import Plan, chunk_shape, contained, differences
-from .subject import Function, Machine
+from .subject import Machine, PlainFunction
 from .work import Job, Rows, called, each_row, told
 
 BATCH = 5.0  # s of work in a batch
@@ -58,11 +58,11 @@ def batch_size(spent: float, total: int, executor: Any) -> int:
 
 def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
     """The job with the names of its numbers, their attributes, and the times of kept samples; found by trial."""
-    if isinstance(job.subject, Function):
+    if isinstance(job.subject, PlainFunction):
         return tried_function(job, plan)
     runs: list[tuple[Any, Any]] = []
     first_error: Exception | None = None
-    course = job.course if job.keep else Course(TRIAL * job.until, None, job.reclose)
+    course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose)
     few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
     for run in dict.fromkeys((0, len(plan) - 1, *few)):
         if runs and run in few[1:-1]:
@@ -98,7 +98,7 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
 
 def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], None]:
     """The same for a function, called until it gives something."""
-    assert isinstance(job.subject, Function)
+    assert isinstance(job.subject, PlainFunction)
     names, wrong = job.names, ""
     for settings in each_row(plan.table(np.arange(min(len(plan), 100)))):
         if names:

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import InputError
 from ..parallel import cores
 from .lanes import Interrupted
-from .subject import Function, Machine
+from .subject import Machine, PlainFunction
 from .work import Job, Rows
 
 Batch = tuple[Any, Mapping[str, np.ndarray]]  # whatever names it, and its settings
@@ -49,7 +49,7 @@ def done(job: Job, batches: Iterable[Batch], executor: Any = None) -> Generator[
 
 def python_inside(job: Job) -> bool:
     """Whether Python code is called while a run goes on, so that threads would wait for each other."""
-    if isinstance(job.subject, Function):
+    if isinstance(job.subject, PlainFunction):
         return True
     held = [job.subject.mechanism.control, *job.subject.named.get("control", {}).values()]
     return any(control is not None and not getattr(control, "computed", True) for control in held)

@@ -64,7 +64,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Course:
+class Extent:
     """How far runs go (s), how often they are sampled (s), and whether their joints are closed anew at the start."""
 
     until: float
@@ -119,7 +119,7 @@ class Crew:
     """The lanes of a simulation, each with the run that it has taken from the queue."""
 
     def __init__(
-        self, course: Course, simulation: Simulation, first: int, queue: deque[tuple[int, Task]],
+        self, course: Extent, simulation: Simulation, first: int, queue: deque[tuple[int, Task]],
         take: Callable[[int, Any], None], stop: Callable[[], bool],
     ) -> None:  # fmt: skip
         self.simulation, self.queue, self.take, self.stop = simulation, queue, take, stop

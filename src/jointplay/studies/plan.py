@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .axes import RUN, Dimension
+from .axes import RUN, StudyDimension
 
 Rectangle = tuple[slice, ...]
 
@@ -21,7 +21,7 @@ Rectangle = tuple[slice, ...]
 class Plan:
     """All runs of a study, numbered in the order of its dimensions, the last one fastest."""
 
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[StudyDimension, ...]
     attrs: Mapping[str, Any] = field(default_factory=dict)  # how samples were drawn
 
     @property

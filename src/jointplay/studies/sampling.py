@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..errors import InputError
-from .axes import RUN, Dimension, Distribution, Fitted
+from .axes import RUN, Distribution, Fitted, StudyDimension
 
 Method = Literal["sobol", "latin", "random", "saltelli"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -54,7 +54,7 @@ def inputs_of(drawn: Mapping[tuple[str, ...], Distribution]) -> list[str]:
     return found
 
 
-def draw(drawn: Mapping[tuple[str, ...], Distribution], chosen: Samples, seed: int) -> Dimension:
+def draw(drawn: Mapping[tuple[str, ...], Distribution], chosen: Samples, seed: int) -> StudyDimension:
     """The dimension of samples: a value at each address for each run."""
     widths = [len(law.inputs) for law in drawn.values()]
     total = sum(widths)
@@ -75,7 +75,7 @@ def draw(drawn: Mapping[tuple[str, ...], Distribution], chosen: Samples, seed: i
             names = [",".join(addresses).removesuffix(".clearance") + part for part in law.inputs]
             extras |= dict(zip(names, law.parts(here), strict=True))
         begin += width
-    return Dimension(RUN, columns, extras)
+    return StudyDimension(RUN, columns, extras)
 
 
 def spread(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:

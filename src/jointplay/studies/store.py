@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .axes import RUN, Dimension
+from .axes import RUN, StudyDimension
 from .plan import Plan, Rectangle
 from .work import DONE, MEANINGS, MISSING, Rows
 
@@ -30,13 +30,15 @@ FORMAT = 1
 STUDY = "jointplay_study"  # the attribute that tells our stores from others
 LOCK = ".writer"
 FLAGS = {"flag_values": [0, 1, 2, 3], "flag_meanings": MEANINGS, "long_name": "how the run ended"}
-Names = Mapping[str, Mapping[str, str]]  # of metrics: their attributes
+MetricNames = Mapping[str, Mapping[str, str]]  # of metrics: their attributes
 
 
 class Memory:
     """The table of a study in memory."""
 
-    def __init__(self, plan: Plan, names: Names, kept: Mapping[str, int], time: Any, attrs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, plan: Plan, names: MetricNames, kept: Mapping[str, int], time: Any, attrs: Mapping[str, Any]
+    ) -> None:
         self.plan, self.names, self.kept, self.time, self.attrs = plan, names, dict(kept), time, dict(attrs)
         rows = Rows.empty(len(plan), list(names), self.kept)
         self.arrays = {"status": rows.status.reshape(plan.shape), "reached": rows.reached.reshape(plan.shape)}
@@ -70,7 +72,9 @@ class Memory:
 class Zarr:
     """The table of a study on disk; one process writes it, any may read it."""
 
-    def __init__(self, path: Path, attrs: Mapping[str, Any], plan: Plan, names: Names, kept: Mapping[str, int]) -> None:
+    def __init__(
+        self, path: Path, attrs: Mapping[str, Any], plan: Plan, names: MetricNames, kept: Mapping[str, int]
+    ) -> None:
         import zarr
 
         self.path, self.attrs, self.plan, self.names, self.kept = path, dict(attrs), plan, names, dict(kept)
@@ -104,7 +108,7 @@ class Zarr:
         return open_study(self.path)
 
 
-def attributes(name: str, names: Names) -> dict[str, Any]:
+def attributes(name: str, names: MetricNames) -> dict[str, Any]:
     """The attributes of a variable."""
     if name == "status":
         return dict(FLAGS)
@@ -134,7 +138,7 @@ def attrs_of(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def create(
-    path: Path, plan: Plan, chunk: tuple[int, ...], names: Names, kept: Mapping[str, int], time: Any,
+    path: Path, plan: Plan, chunk: tuple[int, ...], names: MetricNames, kept: Mapping[str, int], time: Any,
     attrs: Mapping[str, Any],
 ) -> Zarr:  # fmt: skip
     """A new store, whole under its name or not there."""
@@ -149,7 +153,7 @@ def create(
 
 
 def lay_out(
-    path: Path, plan: Plan, chunk: tuple[int, ...], names: Names, kept: Mapping[str, int], time: Any,
+    path: Path, plan: Plan, chunk: tuple[int, ...], names: MetricNames, kept: Mapping[str, int], time: Any,
     attrs: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """The arrays of a store, its coordinates written, its numbers missing."""
@@ -207,7 +211,7 @@ def read(path: Path) -> tuple[dict[str, Any], Plan]:
         held = [
             {a: x if np.issubdtype(x.dtype, np.number) else x.astype(object) for a, x in part.items()} for part in held
         ]
-        dimensions.append(Dimension(name, *held))
+        dimensions.append(StudyDimension(name, *held))
     return attrs, Plan(tuple(dimensions), attrs.get("samples") or {})
 
 

@@ -142,7 +142,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Function:
+class PlainFunction:
     """A function of the axes' numbers, by their names."""
 
     function: Callable[..., Any]
@@ -176,7 +176,7 @@ class Function:
         return {"model": described(self.function), "stepper": "", "named": names}
 
 
-Subject = Machine | Function
+Subject = Machine | PlainFunction
 
 
 def number(address: str, raw: Any) -> float:

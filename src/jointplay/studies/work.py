@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from .lanes import Course, Interrupted, Task, reduced
+from .lanes import Extent, Interrupted, Task, reduced
 from .metrics import Metric, quantity
-from .subject import Function, Machine, Subject
+from .subject import Machine, PlainFunction, Subject
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -86,7 +86,7 @@ class Job:
         """The runs of a table of settings, one row each; stop: whether to give up, asked now and then."""
         count = len(next(iter(table.values())))
         rows = Rows.empty(count, self.names, self.kept)
-        if isinstance(self.subject, Function):
+        if isinstance(self.subject, PlainFunction):
             self.call(self.subject, table, rows, stop)
             return rows
         listed = list(enumerate(each_row(table)))
@@ -95,7 +95,9 @@ class Job:
         return rows
 
     # -- functions of numbers
-    def call(self, subject: Function, table: Mapping[str, np.ndarray], rows: Rows, stop: Callable[[], bool]) -> None:
+    def call(
+        self, subject: PlainFunction, table: Mapping[str, np.ndarray], rows: Rows, stop: Callable[[], bool]
+    ) -> None:
         """Call a function once for each row."""
         for i, settings in enumerate(each_row(table)):
             if i % 64 == 0 and stop():
@@ -109,9 +111,9 @@ class Job:
 
     # -- mechanisms
     @property
-    def course(self) -> Course:
+    def course(self) -> Extent:
         """How far runs go."""
-        return Course(self.until, self.every, self.reclose)
+        return Extent(self.until, self.every, self.reclose)
 
     def block(
         self, machine: Machine, settings: Sequence[tuple[int, Any]], rows: Rows, stop: Callable[[], bool]
@@ -175,7 +177,7 @@ def each_row(table: Mapping[str, np.ndarray]) -> Iterator[dict[str, float | str]
         yield dict(zip(names, row, strict=True))
 
 
-def called(subject: Function, settings: Mapping[str, Any]) -> dict[str, float]:
+def called(subject: PlainFunction, settings: Mapping[str, Any]) -> dict[str, float]:
     """The numbers that a function gives, by name."""
     given = subject.function(**{a: subject.named[a][x] if a in subject.named else x for a, x in settings.items()})
     if isinstance(given, Mapping):

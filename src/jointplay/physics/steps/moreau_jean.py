@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from ...elements.pose import Pose, Spot
 from ...engine.text import SINGULAR_PIVOT, branch, loop, stop, subroutine
+from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, linear_solve
-from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, Problem, either, solve
-from ..contacts import Contact, contacts, reaction
+from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
+from ..contacts import contacts, reaction
 from ..dynamics import Equations
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
-from ..kinematics import Pose
 from ..motion import PIVOT, Motion
 from ..step import Acting, Point, Reaction, State, Step, Stepper, Touch, is_number, positive
 
@@ -58,22 +59,22 @@ class MoreauJean(Stepper):
             if getattr(self, name) not in known:
                 raise InputError(f"MoreauJean: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
 
-    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+    def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h."""
-        return Scheme(self, motion, now.state, h).step()
+        return RigidStep(self, motion, now.state, h).step()
 
 
-class Rows:
+class ContactRows:
     """All contacts at one position, with rows as lists over the coordinates."""
 
-    def __init__(self, equations: Equations, q: list[Any], t: Any) -> None:
+    def __init__(self, equations: Equations, q: Vector, t: Scalar) -> None:
         self.contacts = contacts(equations.pose(q, t))
         self.gaps = [c.gap for c in self.contacts]
         self.normals = [[c.normal.get(name, 0) for name in equations.coordinates] for c in self.contacts]
         self.tangents = [[(c.tangential or {}).get(name, 0) for name in equations.coordinates] for c in self.contacts]
 
     @property
-    def lines(self) -> list[list[Any]]:
+    def lines(self) -> Matrix:
         """Normal and tangential rows in turn."""
         return [line for pair in zip(self.normals, self.tangents, strict=True) for line in pair]
 
@@ -82,11 +83,11 @@ class Rows:
 class Ends:
     """What impulses make of a step: rates, change of place from where the free motion led, impulses of rows."""
 
-    rates: list[Any]
-    change: list[Any]
-    rows: list[Any]
+    rates: Vector
+    change: Vector
+    rows: Vector
     touches: list[Touch]
-    violation: Any
+    violation: Scalar
 
 
 @dataclass
@@ -94,24 +95,24 @@ class Found:
     """Impulses of contacts, the change of place that they make with the closing of positions, and the gaps left."""
 
     answer: Answer
-    change: list[Any]
-    left: list[Any]
+    change: Vector
+    left: Vector
 
 
 @dataclass
-class Place:
+class Landing:
     """A place with what joints and contacts leave open there; chosen: 1 for contacts that are to be closed."""
 
-    q: list[Any]
-    chosen: list[Any]
-    drift: Any
-    depth: Any
+    q: Vector
+    chosen: Vector
+    drift: Scalar
+    depth: Scalar
 
 
-class Scheme:
+class RigidStep:
     """One step of the scheme as text."""
 
-    def __init__(self, stepper: MoreauJean, motion: Motion, now: State, h: Any) -> None:
+    def __init__(self, stepper: MoreauJean, motion: Motion, now: State, h: Scalar) -> None:
         self.motion, self.equations, self.now, self.h, self.t = motion, motion.equations, now, h, motion.after
         self.theta, self.project = stepper.theta, stepper.projection == "combined"
         self.rounds = 3 if stepper.forces == "midpoint" else 1  # of forces at the middle of the step
@@ -122,7 +123,7 @@ class Scheme:
         """The step: free motion, joints, contacts, positions."""
         self.go_freely()
         self.join()
-        self.near = Rows(self.equations, self.ahead, self.t)
+        self.near = ContactRows(self.equations, self.ahead, self.t)
         idle = [Touch(0.0, 0.0, 0.0, 0.0, 0.0, OPEN) for _ in self.near.contacts]
         ends = Ends(self.smooth, self.shift, self.called, idle, 0.0)
         if idle:
@@ -178,12 +179,12 @@ class Scheme:
             self.shift = [(h * self.theta) * x for x in kick]
 
     # -- contacts
-    def collide(self, gaps: list[Any]) -> Ends:
+    def collide(self, gaps: Vector) -> Ends:
         """Impulses of closed contacts; the gaps are those that the motion without contact would reach."""
         near, every = self.near, range(len(gaps))
         lines = near.lines
         changes, called = zip(*map(self.spread.response, lines), strict=True)
-        W: list[list[Any]] = [[0] * len(lines) for _ in lines]
+        W: Matrix = [[0] * len(lines) for _ in lines]
         for i, line in enumerate(lines):
             for j in range(i + 1):
                 W[i][j] = W[j][i] = dot(line, changes[j])
@@ -206,7 +207,7 @@ class Scheme:
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
-        problem = Problem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
+        problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
         found = self.activated(problem, gaps, changes) if len(gaps) > 1 else self.impulses(problem, gaps, changes)
         p, violation = found.answer.impulses, found.answer.violation
         fail(violation > VIOLATED, UNSOLVED, residual=violation)
@@ -222,11 +223,11 @@ class Scheme:
         rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
         return Ends(rates, found.change, rows, touches, violation)
 
-    def impulses(self, problem: Problem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
+    def impulses(self, problem: ContactProblem, gaps: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> Found:
         """The impulses of active contacts, and the positions that they lead to, closed where they push."""
         every, W = range(problem.count), problem.W
         reach = self.h * self.theta
-        answer = solve(problem)
+        answer = solve_contacts(problem)
         change = combined(self.shift, [reach * x for x in answer.impulses], changes)
         left = [gaps[i] + reach * dot(W[2 * i], answer.impulses) for i in every]
         if not self.project:
@@ -238,10 +239,10 @@ class Scheme:
         left = [x + dot(row, push) for x, row in zip(left, normal, strict=True)]
         return Found(answer, change, left)
 
-    def activated(self, problem: Problem, gaps: Sequence[Any], changes: Sequence[Sequence[Any]]) -> Found:
+    def activated(self, problem: ContactProblem, gaps: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> Found:
         """Repeat with the contacts that others push shut, until none is left out."""
 
-        def once(active: list[Any], _: Found) -> tuple[Any, Any]:
+        def once(active: Vector, _: Found) -> tuple[tuple[Vector, Found], Scalar]:
             found = self.impulses(replace(problem, active=active), gaps, changes)
             shut = [~a & (left < 0) for a, left in zip(active, found.left, strict=True)]
             return ([a | b for a, b in zip(active, shut, strict=True)], found), either(shut)
@@ -251,7 +252,7 @@ class Scheme:
         (_, found), _ = loop((problem.active, nothing), once, count)
         return found
 
-    def strikes(self, c: Contact, before: Any, bounce: Any, approach: Any, slip: Any) -> Any:
+    def strikes(self, c: Spot, before: Scalar, bounce: Scalar, approach: Scalar, slip: Scalar) -> Scalar:
         """Where a contact is struck: it was open and approaches, or it comes from the other side of its play, so fast
         that it crosses a good part of it in this step.
 
@@ -267,7 +268,7 @@ class Scheme:
         least = where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent
         return struck & (-approach > least * (slip * slip))
 
-    def coefficients(self) -> tuple[list[Any], list[Any], list[Any]]:
+    def coefficients(self) -> tuple[Vector, Vector, Vector]:
         """Friction, static friction and restitution of each contact."""
         numbers, joints = self.equations.numbers, self.equations.mechanism.loose(Rigid)
         friction, static, bounce = [], [], []
@@ -281,7 +282,7 @@ class Scheme:
         return friction, static, bounce
 
     # -- positions
-    def close(self, q: list[Any], change: list[Any], closed: list[Any]) -> tuple[Place, Pose, Any]:
+    def close(self, q: Vector, change: Vector, closed: Vector) -> tuple[Landing, Pose, Scalar]:
         """The place after a look at what joints and contacts leave open there; closed once more where it matters, and
         whether it was."""
         ahead, turns = self.equations.pose(self.ahead, self.t), {}
@@ -292,12 +293,12 @@ class Scheme:
         gaps = [c.gap for c in contacts(pose)]
         drift, depth = most([abs(x) for x in self.equations.residuals(pose)]), most([-gap for gap in gaps])
         chosen = [where(mask | (gap < 0), 1.0, 0.0) for mask, gap in zip(closed, gaps, strict=True)]
-        first = Place(q, chosen, drift, depth)
+        first = Landing(q, chosen, drift, depth)
         if not self.project:
             return first, pose, 0.0
 
-        def again() -> tuple[Place, dict[str, Pair]]:
-            def once(place: Place) -> tuple[Place, Any]:
+        def again() -> tuple[Landing, dict[str, Pair]]:
+            def once(place: Landing) -> tuple[Landing, Scalar]:
                 found = self.refine(self.t, place.q, place.chosen)
                 return found, maximum(found.drift, found.depth) > SHUT
 
@@ -311,9 +312,9 @@ class Scheme:
         place, turns = branch(bad, again, lambda: (first, turns))
         return place, self.equations.pose(place.q, self.t, turns), where(bad, 1.0, 0.0)
 
-    def _refine(self, t: Any, q: list[Any], chosen: list[Any]) -> Place:
+    def _refine(self, t: Scalar, q: Vector, chosen: Vector) -> Landing:
         """One Newton step of the positions onto joints and chosen contacts; contacts that it shuts are chosen next."""
-        rows, near = self.equations.rows(q, [0] * len(q), t), Rows(self.equations, q, t)
+        rows, near = self.equations.rows(q, [0] * len(q), t), ContactRows(self.equations, q, t)
         spread = self.equations.spread(rows)
         change, _ = spread([-x for x in rows.residual])
         if near.gaps:
@@ -326,10 +327,10 @@ class Scheme:
         gaps = [c.gap for c in contacts(pose)]
         chosen = [where((x > 0.5) | (gap < 0), 1.0, 0.0) for x, gap in zip(chosen, gaps, strict=True)]
         drift = most([abs(x) for x in self.equations.residuals(pose)])
-        return Place(place, chosen, drift, most([-gap for gap in gaps]))
+        return Landing(place, chosen, drift, most([-gap for gap in gaps]))
 
     # -- what acted
-    def energies(self, ends: Ends) -> list[Any]:
+    def energies(self, ends: Ends) -> Vector:
         """Work of applied forces, actuators and drives so far, and what impacts and friction took."""
         equations, (work, bumped, rubbed) = self.equations, self.now.w
         mean = [0.5 * (a + b) for a, b in zip(self.v, ends.rates, strict=True)]
@@ -352,7 +353,7 @@ class Scheme:
         return Acting([], ends.rows, reactions, ends.touches, command=self.command, over=self.h)
 
 
-def combined(base: Sequence[Any], weights: Sequence[Any], changes: Sequence[Sequence[Any]]) -> list[Any]:
+def combined(base: Sequence[Scalar], weights: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> Vector:
     """base + sum of weight times change."""
     result = list(base)
     for weight, change in zip(weights, changes, strict=True):
@@ -360,7 +361,7 @@ def combined(base: Sequence[Any], weights: Sequence[Any], changes: Sequence[Sequ
     return result
 
 
-def closing(W: list[list[Any]], wanted: list[Any], chosen: list[Any]) -> list[Any]:
+def closing(W: Matrix, wanted: Vector, chosen: Vector) -> Vector:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
     if len(wanted) == 1:
         return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
@@ -372,9 +373,9 @@ def closing(W: list[list[Any]], wanted: list[Any], chosen: list[Any]) -> list[An
     return linear_solve(matrix, right)
 
 
-def most(values: Sequence[Any]) -> Any:
+def most(values: Sequence[Scalar]) -> Scalar:
     """The largest of several values, at least 0."""
-    result: Any = 0.0
+    result: Scalar = 0.0
     for x in values:
         result = where(x > result, x, result)
     return result

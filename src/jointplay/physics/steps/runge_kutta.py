@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from ...engine.typing import Scalar, Vector
 from ...errors import InputError
 from ...numerics.choice import maximum
 from ...numerics.linalg import dot
@@ -27,7 +28,7 @@ PAIR: Tableau = (
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
-def stages(motion: Motion, now: Point, h: Any, tableau: Tableau, last: bool) -> tuple[list[Point], Step]:
+def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) -> tuple[list[Point], Step]:
     """The points of all stages, with that of the last line only if asked for, and the step that they make."""
     points, weak, acting = [now], False, None
     for weights in tableau[1:]:
@@ -72,11 +73,11 @@ class RungeKutta(Stepper):
         longest = (self.max_step or until / 100) / 2
         return replace(self, rtol=max(self.rtol / 32, 1e-14), atol=self.atol / 32, max_step=longest)
 
-    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+    def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h, with the error that the embedded formula of order 4 shows."""
         points, step = stages(motion, now, h, PAIR, last=True)
         rtol, atol = motion.given("rtol"), motion.given("atol")
-        error: Any = 0.0
+        error: Scalar = 0.0
         for slopes, begin, end in integrated(points, now.state, step.end):
             for i, (x, y) in enumerate(zip(begin, end, strict=True)):
                 scale = atol + rtol * maximum(abs(x), abs(y))
@@ -84,7 +85,7 @@ class RungeKutta(Stepper):
         return replace(step, error=error)
 
 
-def integrated(points: Sequence[Point], now: State, end: State) -> list[tuple[list[Any], list[Any], list[Any]]]:
+def integrated(points: Sequence[Point], now: State, end: State) -> list[tuple[Vector, Vector, Vector]]:
     """Slopes, begin and end of what is judged: coordinates, rates and states of laws."""
     return [
         ([p.state.v for p in points], now.q, end.q),
@@ -106,6 +107,6 @@ class FixedRungeKutta(Stepper):
         if self.order not in (4, 5):
             raise InputError(f"FixedRungeKutta: order must be 4 or 5, got {self.order!r}")
 
-    def take(self, motion: Motion, now: Point, h: Any) -> Step:
+    def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h; only the error estimate would need the forces at its end."""
         return stages(motion, now, h, CLASSICAL if self.order == 4 else PAIR, last=False)[1]

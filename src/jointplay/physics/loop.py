@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..engine.derivatives import derivative
-from ..engine.program import trace
+from ..engine.program import Names, trace
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, memory, stop
+from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import floor, is_value, number, sqrt, where
 from ..laws import Law
 from ..model.control import Along, Control
@@ -18,12 +19,12 @@ from ..numerics.choice import maximum, minimum
 from ..numerics.functions import cos, log
 from ..numerics.linalg import dot
 from ..numerics.signals import delay, due, peak, random, total
-from .constraints import moved
+from .constraints import motion_at
 from .dynamics import Equations
 from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
-from .reduced import WEAKEST, Model, Reduced, along, same
+from .reduced import WEAKEST, Model, Reduced, coordinate_value, same_axes
 
-CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
+MODEL_CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
@@ -31,25 +32,25 @@ LONGEST = 100_000  # steps of a tour
 
 @dataclass
 class View:
-    """What a controller sees of its loop; see `jointplay.laws.control`."""
+    """What a controller sees of its loop; see `jointplay.laws.controllers`."""
 
-    time: Any
-    values: list[Any]
-    rates: list[Any]
-    references: list[Any]
-    reference_rates: list[Any]
-    reference_accelerations: list[Any]
+    time: Scalar
+    values: Vector
+    rates: Vector
+    references: Vector
+    reference_rates: Vector
+    reference_accelerations: Vector
     actuators: list[str]
     reduced: Reduced | None
-    watched: dict[str, Any] = field(default_factory=dict)
+    watched: dict[str, Scalar] = field(default_factory=dict)
 
     @property
-    def errors(self) -> list[Any]:
+    def errors(self) -> Vector:
         """Values minus references."""
         return [a - b for a, b in zip(self.values, self.references, strict=True)]
 
     @property
-    def error_rates(self) -> list[Any]:
+    def error_rates(self) -> Vector:
         """Their rates."""
         return [a - b for a, b in zip(self.rates, self.reference_rates, strict=True)]
 
@@ -60,7 +61,7 @@ class View:
             raise ValueError("this control loop has no model; its law must be declared with @controller(model=True)")
         return self.reduced
 
-    def watch(self, name: str, number: Any) -> None:
+    def watch(self, name: str, number: Scalar) -> None:
         """Record a signal."""
         self.watched[name] = number
 
@@ -69,21 +70,21 @@ class View:
 class Command:
     """What the law says at a time: torques and forces of actuators, slopes of its states, memory, and the model."""
 
-    torques: list[Any]
-    slopes: list[Any]
-    kept: list[Any]
-    watched: dict[str, Any]
-    place: list[Any]
-    speed: list[Any]
-    left: Any
-    jump: Any
-    weak: Any
+    torques: Vector
+    slopes: Vector
+    kept: Vector
+    watched: dict[str, Scalar]
+    place: Vector
+    speed: Vector
+    left: Scalar
+    jump: Scalar
+    weak: Scalar
 
 
 def uses_model(control: Control) -> bool:
     """Whether the loop needs the model: by its law, for gravity, or because sensors are elsewhere."""
     sensors = list(control.sensors.values())
-    elsewhere = bool(sensors) and not same(sensors, list(control.coordinates.values()))
+    elsewhere = bool(sensors) and not same_axes(sensors, list(control.coordinates.values()))
     if control.gravity or (elsewhere and control.computed):
         return True
     return control.computed and needs_model(control.law.law, len(control.coordinates), list(control.actuators))
@@ -92,23 +93,23 @@ def uses_model(control: Control) -> bool:
 class Stand:
     """Stands for the model in a rehearsal: numbers in the right places, and nothing behind them."""
 
-    def __init__(self, one: Any, axes: int, actuators: int) -> None:
+    def __init__(self, one: Scalar, axes: int, actuators: int) -> None:
         self.one, self.axes, self.actuators = one, axes, actuators
         self.values, self.rates = [one] * axes, [one] * axes
 
-    def torques(self, accelerations: Sequence[Any], rates: Sequence[Any] | None = None) -> list[Any]:
+    def torques(self, accelerations: Sequence[Scalar], rates: Sequence[Scalar] | None = None) -> Vector:
         """One for each actuator."""
         return [self.one] * self.actuators
 
-    def gravity(self) -> list[Any]:
+    def gravity(self) -> Vector:
         """One for each actuator."""
         return [self.one] * self.actuators
 
-    def carried(self, torques: Sequence[Any]) -> list[Any]:
+    def carried(self, torques: Sequence[Scalar]) -> Vector:
         """One for each actuator."""
         return [self.one] * self.actuators
 
-    def energy(self, rates: Sequence[Any]) -> Any:
+    def energy(self, rates: Sequence[Scalar]) -> Scalar:
         """One number."""
         return self.one
 
@@ -122,7 +123,7 @@ def needs_model(law: Law, axes: int, actuators: list[str]) -> bool:
         return law.model
     asked: list[bool] = []
 
-    def rehearse(s: Any, p: Any) -> dict[str, Any]:
+    def rehearse(s: Names, p: Names) -> dict[str, Scalar]:
         one = p.one
 
         class Rehearsal(View):
@@ -174,38 +175,38 @@ class Loop:
         kinds = self.law.rates if self.law else {}
         return {f"control.{axis}.{name}": x for name, x in kinds.items() for axis in self.axes}
 
-    def seen(self, q: list[Any], v: list[Any], t: Any) -> tuple[list[Any], list[Any]]:
+    def seen(self, q: Vector, v: Vector, t: Scalar) -> tuple[Vector, Vector]:
         """What ideal sensors see: values and rates."""
         values, rows = self.lines(list(self.sensors.values()), q, t)
         return values, [dot(row, v) for row in rows]
 
-    def lines(self, axes: Sequence[Along], q: list[Any], t: Any) -> tuple[list[Any], list[list[Any]]]:
+    def lines(self, axes: Sequence[Along], q: Vector, t: Scalar) -> tuple[Vector, Matrix]:
         """Coordinates of the mechanism, and their slopes."""
         pose = self.plant.pose(q, t)
-        values = [along(pose, axis) for axis in axes]
+        values = [coordinate_value(pose, axis) for axis in axes]
         return values, derivative(values, q)
 
-    def forces(self, q: list[Any], t: Any, torques: Sequence[Any]) -> list[Any]:
+    def forces(self, q: Vector, t: Scalar, torques: Sequence[Scalar]) -> Vector:
         """The generalised forces of the actuators."""
         _, rows = self.lines(list(self.control.actuators.values()), q, t)
         return [dot([row[j] for row in rows], torques) for j in range(len(q))]
 
-    def wanted(self, t: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def wanted(self, t: Scalar) -> tuple[Vector, Vector, Vector]:
         """References, their rates and accelerations."""
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
-        r = [moved(pose, f"control.{n}.reference", c.reference) for n, c in self.axes.items()]
+        r = [motion_at(pose, f"control.{n}.reference", c.reference) for n, c in self.axes.items()]
         dr = [slope(x, t) for x in r]
         return r, dr, [slope(x, t) for x in dr]
 
     def command(
         self,
-        t: Any,
-        seen: list[Any],
-        seen_rates: list[Any],
-        states: Sequence[Any],
-        kept: Sequence[Any],
-        guess: list[Any],
-        before: Sequence[Any] = (),
+        t: Scalar,
+        seen: Vector,
+        seen_rates: Vector,
+        states: Sequence[Scalar],
+        kept: Sequence[Scalar],
+        guess: Vector,
+        before: Sequence[Scalar] = (),
     ) -> Command:
         """What the law says to what is measured, its states and memory; the model starts from the guess, and from its
         rates before if its sensors do not always tell them."""
@@ -215,13 +216,13 @@ class Loop:
             place, left, jump = self.model.close(guess, seen, t)
             speed = self.model.rates(place, seen_rates, t, before)
             reduced = Reduced(self.model, place, speed, t)
-            if not same(list(self.sensors.values()), list(self.axes.values())):
+            if not same_axes(list(self.sensors.values()), list(self.axes.values())):
                 values, rates = reduced.values, reduced.rates
         r, dr, ddr = self.wanted(t)
         view = View(t, values, rates, r, dr, ddr, list(self.control.actuators), reduced)
         numbers = self.plant.numbers
-        slopes: list[Any] = []
-        remembered: list[Any] = []
+        slopes: Vector = []
+        remembered: Vector = []
         if self.law is None:
             torques = list(kept)
         else:
@@ -243,7 +244,7 @@ class Loop:
             torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
         for i, (name, actuator) in enumerate(self.control.actuators.items()):
-            torques[i] = torques[i] + moved(pose, f"control.{name}.feedforward", actuator.feedforward)
+            torques[i] = torques[i] + motion_at(pose, f"control.{name}.feedforward", actuator.feedforward)
             if actuator.limit is not None:
                 most = numbers(f"control.{name}.limit")
                 torques[i] = minimum(maximum(torques[i], -most), most)
@@ -255,7 +256,7 @@ class Loop:
         return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
 
     # -- a loop that is computed once a step, or less often
-    def held(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, Any]) -> Command:
+    def held(self, step: Scalar, h: Scalar, t: Scalar, q: Vector, v: Vector, strides: Mapping[str, Scalar]) -> Command:
         """The command of a step that begins at q, v: sampled and held as the sensors and the law say, with their
         memory.  strides: how many steps lie between the samples of a sensor or of the law, by name, as run-time
         numbers."""
@@ -265,7 +266,7 @@ class Loop:
         kept = [memory(name, x) for name, x in self.memory.items()]
         watched = {name: memory(f"control.watched.{name}", 0.0) for name in self.watched}
         ends = [memory(f"control.model.{name}", 0.0) for name in ("left", "jump", "weak")]
-        told: list[Any] = []
+        told: Vector = []
         if self.law is None:  # the driver of a sampled function says the torques to what was measured for it
             told = [memory(f"control.{name}.told", 0.0).value for name in self.control.actuators]
             values, rates = ([memory(f"control.{n}.measured{end}", 0.0).value for n in self.sensors]
@@ -294,7 +295,7 @@ class Loop:
         place = [cell.value for cell in guesses]
         return Command([cell.value for cell in acting], [], [], signals, place, place, left, jump, weak > 0.5)
 
-    def measure(self, step: Any, h: Any, t: Any, q: list[Any], v: list[Any], strides: Mapping[str, Any]) -> None:
+    def measure(self, step: Scalar, h: Scalar, t: Scalar, q: Vector, v: Vector, strides: Mapping[str, Scalar]) -> None:
         """Leave what the sensors see, and the references at its next call, for a sampled function."""
         if self.law is not None:
             return
@@ -311,11 +312,11 @@ class Loop:
         branch(due(step, strides["law"]), refer, lambda: None)
 
     def electronics(
-        self, step: Any, h: Any, values: list[Any], rates: list[Any], strides: Mapping[str, Any]
-    ) -> tuple[list[Any], list[Any]]:
+        self, step: Scalar, h: Scalar, values: Vector, rates: Vector, strides: Mapping[str, Scalar]
+    ) -> tuple[Vector, Vector]:
         """What comes out of the sensors: noise, counts, samples, delay."""
         numbers = self.plant.numbers
-        out: tuple[list[Any], list[Any]] = ([], [])
+        out: tuple[Vector, Vector] = ([], [])
         for k, (name, sensor) in enumerate(self.control.sensors.items()):
             x, rate, stride = values[k], rates[k], strides.get(name)
             if sensor.noise:
@@ -345,7 +346,7 @@ class Loop:
         return out if self.control.sensors else (values, rates)
 
     # -- what is kept of a run
-    def statistics(self, said: Command, q: list[Any], t: Any, h: Any, mean: bool = False) -> None:
+    def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False) -> None:
         """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
         length h counts with the mean of its two ends (long steps), else with this one."""
         late = t >= self.plant.numbers("control.settled")
@@ -369,10 +370,10 @@ class Loop:
 
         branch(late, gather, lambda: None)
 
-    def guard(self, said: Command, when: Any = True) -> None:
+    def guard(self, said: Command, when: Scalar = True) -> None:
         """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""
         if self.model is not None:
-            fail(when & (said.left > CLOSED), MODEL_OPEN, residual=said.left)
+            fail(when & (said.left > MODEL_CLOSED), MODEL_OPEN, residual=said.left)
             if not self.late:
                 fail(when & (said.jump > ASTRAY), MODEL_JUMPED, residual=said.jump)
             fail(when & said.weak, MODEL_WEAK, status=SINGULAR_PIVOT)
@@ -380,18 +381,18 @@ class Loop:
             if is_value(u):
                 fail(when & ~(u - u == 0.0), NOT_FINITE, i)
 
-    def stray(self, q: list[Any], said: Command, t: Any) -> None:
+    def stray(self, q: Vector, said: Command, t: Scalar) -> None:
         """Note when the mechanism first has another configuration than the model."""
         if self.model is None or not said.place or self.late or self.control.period:
             return
-        apart: Any = 0.0
+        apart: Scalar = 0.0
         for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):
             if name.endswith(".angle"):
                 apart = maximum(apart, abs(x - here))
         first = memory("control.astray", -1.0)
         first.value = where((apart > ASTRAY) & (first.value < 0.0), t, first.value)
 
-    def columns(self, said: Command, q: list[Any], t: Any) -> dict[str, Any]:
+    def columns(self, said: Command, q: Vector, t: Scalar) -> dict[str, Scalar]:
         """The signals of a sample."""
         values, r = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
         found = {f"control.{name}.torque": u for name, u in zip(self.control.actuators, said.torques, strict=True)}
@@ -400,21 +401,21 @@ class Loop:
         return found | {f"control.watched.{name}": x for name, x in said.watched.items()}
 
 
-def slope(x: Any, t: Any) -> Any:
+def slope(x: Scalar, t: Scalar) -> Scalar:
     """The derivative by time; 0 of what does not depend on it."""
     return derivative([x], [t])[0][0] if is_value(x) else 0.0
 
 
-def flag(mask: Any) -> Any:
+def flag(mask: Scalar) -> Scalar:
     """A mask as a number."""
     return where(mask, 1.0, 0.0) if is_value(mask) else float(mask)
 
 
-def tour(make: Callable[[Any], Equations]) -> Callable[..., dict[str, Any]]:
+def tour(make: Callable[[Names], Equations]) -> Callable[..., dict[str, Scalar]]:
     """The text of a journey of the ideal mechanism along the references to the time `tour.until`: from the coordinates
     `tour.0`, ... at the start to the references at time 0, then along them; it ends where it cannot follow."""
 
-    def step(s: Any, p: Any) -> dict[str, Any]:
+    def step(s: Names, p: Names) -> dict[str, Scalar]:
         loop = Loop(make(p))
         control = loop.control.model_copy(update={"sensors": Frozen(), "cut": (), "model": Frozen()})
         model = Model(loop.plant, control)
@@ -426,8 +427,8 @@ def tour(make: Callable[[Any], Equations]) -> Callable[..., dict[str, Any]]:
         rows, more = model.rows(model.closed, model.axes, place, s.t)
         stop(left > 1e-9, SOLVER_FAILED)
         stop(model.spread([*rows.B, *more]).weak(WEAKEST), SINGULAR_PIVOT)
-        fastest: Any = 1e-9
-        hardest: Any = 1e-9
+        fastest: Scalar = 1e-9
+        hardest: Scalar = 1e-9
         for axis, x, a in zip(model.axes, dr, ddr, strict=True):
             turn = 1.0 if axis.turns else 10.0
             fastest, hardest = maximum(fastest, abs(x) * turn), maximum(hardest, abs(a) * turn)

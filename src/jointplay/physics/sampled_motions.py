@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.program import trace
+from ..engine.typing import Scalar
 from ..model.mechanism import Mechanism
 from ..model.motions import Function, Sum, Table
 from ..model.parts import Frozen, ModelError, Part, Problem
@@ -54,7 +55,7 @@ def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
 
 
 @functools.lru_cache(maxsize=1024)
-def traceable(function: Callable[[Any], Any]) -> bool:
+def traceable(function: Callable[[Scalar], Scalar]) -> bool:
     """Whether a function of time runs on a recording value."""
     try:
         trace(lambda s, p: {"x": function(p.t)}, {"x": 0.0}, {"t": 0.5})

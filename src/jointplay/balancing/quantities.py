@@ -27,7 +27,7 @@ UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionSignals:
     """Signals over a motion as rows: (times, components, parameters + 1), the last column being constant.
 
     force: shaking force (x, y); moment: shaking moment; torque: of each drive; bearing: forces of all joints (x, y
@@ -79,7 +79,9 @@ class Motion:
         }
 
 
-def motion(mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES) -> Motion:
+def motion(
+    mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES
+) -> MotionSignals:
     """The signals of a fully driven mechanism at times (s), by default over the period of its drives.
 
     Play in joints is closed: what is balanced is the ideal mechanism.
@@ -116,7 +118,7 @@ def motion(mechanism: Mechanism | System, times: Any = None, pole: complex = 0j,
         bearing.append(state.equations.reactions[carried] @ solved)
     rows["torque"] = np.array(torque).reshape(len(at), len(acting), columns)
     rows["bearing"] = np.array(bearing).reshape(len(at), len(carried), columns)
-    return Motion(base, at, rows, drives, joints)
+    return MotionSignals(base, at, rows, drives, joints)
 
 
 def _multipliers(base: Mechanism, system: System, state: Any, force: np.ndarray, moment: np.ndarray) -> np.ndarray:

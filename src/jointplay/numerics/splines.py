@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..engine.recorder import Array
 from ..engine.text import whole
+from ..engine.typing import Scalar
 from ..engine.values import floor, where
 from .choice import integer
 
@@ -15,14 +15,14 @@ ENDS = ("clamped", "held", "periodic")
 _ROW = 5  # knot, then the coefficients of 1, d, d^2, d^3 with d = x - knot
 
 
-class Table:
+class Spline:
     """A piecewise cubic of one variable, from knots and coefficients such as those of scipy's CubicSpline.
 
     Beyond its ends it is "held" (constant), "clamped" (constant, and its end slopes must be zero so that
     the first derivative is continuous) or "periodic" (it repeats).
     """
 
-    def __init__(self, knots: Any, coefficients: Any, ends: str = "held") -> None:
+    def __init__(self, knots: ArrayLike, coefficients: ArrayLike, ends: str = "held") -> None:
         x, c = np.array(knots, float), np.array(coefficients, float)
         if ends not in ENDS:
             raise ValueError(f"table: ends must be one of {', '.join(ENDS)}, got {ends!r}")
@@ -46,16 +46,16 @@ class Table:
         self.data = np.append(np.column_stack([x[:-1], *c[::-1]]), closing)
         self.array: Array | None = None
 
-    def bound(self, name: str) -> Table:
+    def bound(self, name: str) -> Spline:
         """The same table as the parameter of this name in a trace."""
-        copy = object.__new__(Table)
+        copy = object.__new__(Spline)
         copy.__dict__.update(self.__dict__, array=Array("parameter", name, "f", self.data.size))
         return copy
 
     def __repr__(self) -> str:
-        return f"Table({self.size}, {self.ends!r}, {self.uniform})"
+        return f"Spline({self.size}, {self.ends!r}, {self.uniform})"
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Scalar) -> Scalar:
         """Its value at x; NaN gives NaN; differentiable to the third order."""
         if self.array is None:
             raise ValueError("table: give it to trace() as a parameter and call the one the step receives")
@@ -75,7 +75,7 @@ class Table:
         d = x - load(at)
         return load(at + 1) + d * (load(at + 2) + d * (load(at + 3) + d * load(at + 4)))
 
-    def _search(self, x: Any) -> Any:
+    def _search(self, x: Scalar) -> Scalar:
         assert self.array is not None
         row = whole(0)
         stride = 1 << (self.size - 1).bit_length()
@@ -87,6 +87,6 @@ class Table:
         return row
 
 
-def table(x: Any, values: Table) -> Any:
+def spline(x: Scalar, values: Spline) -> Scalar:
     """The value of a table at x."""
     return values(x)

@@ -16,24 +16,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..engine.typing import Scalar, Vector
 from ..numerics.functions import atan
 from .roles import LAWS, controller
 
 CONTROL = LAWS["control"]
 
+Vectors = dict[str, Vector]
 
-def _squares(a: list[Any], b: list[Any]) -> Any:
+
+def _squares(a: Vector, b: Vector) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True)), start=0)
 
 
 @controller()
-def open_loop(loop: Any) -> list[Any]:
+def open_loop(loop: Any) -> Vector:
     """Nothing is fed back: the actuators do what their `feedforward` says."""
     return [0.0 for _ in loop.actuators]
 
 
 @controller()
-def pd(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
+def pd(loop: Any, *, k1: Scalar, k2: Scalar) -> Vector:
     """-k1 error - k2 rate: a spring to the reference and a damper to rest (Akhadkar et al. 2016, tau3).
 
     k1 (N m/rad or N/m), k2 (N m s/rad or N s/m).
@@ -42,7 +45,7 @@ def pd(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
 
 
 @controller()
-def pd_tracking(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
+def pd_tracking(loop: Any, *, k1: Scalar, k2: Scalar) -> Vector:
     """-k1 error - k2 error rate: a spring and a damper to the moving reference (Akhadkar et al. 2016, tau4).
 
     k1 (N m/rad or N/m), k2 (N m s/rad or N s/m).
@@ -51,7 +54,7 @@ def pd_tracking(loop: Any, *, k1: Any, k2: Any) -> list[Any]:
 
 
 @controller(rates={"integral": 0.0})
-def pid(loop: Any, *, k1: Any, k2: Any, k3: Any, integral: Any) -> Any:
+def pid(loop: Any, *, k1: Scalar, k2: Scalar, k3: Scalar, integral: Vector) -> tuple[Vector, Vectors, Vectors]:
     """-k1 error - k2 error rate - k3 integral of the error (Minorsky 1922).
 
     k1 (N m/rad or N/m), k2 (N m s/rad or N s/m), k3 (N m/(rad s) or N/(m s)); integral: of each error since the start.
@@ -68,7 +71,7 @@ def pid(loop: Any, *, k1: Any, k2: Any, k3: Any, integral: Any) -> Any:
     },
     watch=["lyapunov"],
 )
-def feedback_linearisation(loop: Any, *, k1: Any, k2: Any, c: Any = 10.0) -> list[Any]:
+def feedback_linearisation(loop: Any, *, k1: Scalar, k2: Scalar, c: Scalar = 10.0) -> Vector:
     """Inverse dynamics of the model with the acceleration wanted: reference'' - k2 error' - k1 error, so that ideal
     joints leave error'' + k2 error' + k1 error = 0 (Akhadkar et al. 2016, tau5).
 
@@ -82,7 +85,7 @@ def feedback_linearisation(loop: Any, *, k1: Any, k2: Any, c: Any = 10.0) -> lis
 
 
 @controller(conditions={"k > 0": lambda k, slope: k > 0, "slope > 0": lambda k, slope: slope > 0}, watch=["lyapunov"])
-def passivity_based(loop: Any, *, k: Any, slope: Any) -> list[Any]:
+def passivity_based(loop: Any, *, k: Scalar, slope: Scalar) -> Vector:
     """Inverse dynamics for the rate reference' - slope error, less k times the deviation s = error' + slope error from
     it (Slotine and Li 1987; Akhadkar et al. 2016, tau6; with a sensor elsewhere tau7).
 
@@ -98,7 +101,7 @@ def passivity_based(loop: Any, *, k: Any, slope: Any) -> list[Any]:
 
 
 @controller(above={"steepness": 0.0})
-def sliding_mode(loop: Any, *, slope: Any, k: Any, steepness: Any) -> list[Any]:
+def sliding_mode(loop: Any, *, slope: Scalar, k: Scalar, steepness: Scalar) -> Vector:
     """Inverse dynamics for the acceleration reference'' - slope error' - k sat(error' + slope error), with
     sat(x) = 2/pi atan(steepness x), in coordinates that may be more than the mechanism can move in: the model is then
     opened at the joints to be cut (Hess Coelho, Orsino and Coutinho 2015).
