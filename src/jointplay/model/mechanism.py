@@ -208,9 +208,12 @@ class Mechanism(Part):
         plays = {f"{name}.{joint.opened_by}": 0.0 for name, joint in loose.items() if joint.opened_by}
         return self.with_(plays) if plays else self
 
-    def stopped(self) -> dict[str, Joint]:
-        """The joints with a lower or upper stop."""
-        return {name: joint for name, joint in self.joints.items() if joint.stopped}
+    def stopped(self, kind: type | None = None) -> dict[str, Joint]:
+        """The joints with a lower or upper stop; kind: those whose stops are rigid (Rigid), or those of guides with
+        compliant play, whose contact law acts at their ends too (Compliant)."""
+        soft = {name for name, joint in self.loose(Compliant).items() if joint.moves == "position"}
+        found = {name: joint for name, joint in self.joints.items() if joint.stopped}
+        return {name: joint for name, joint in found.items() if kind is None or (name in soft) is (kind is Compliant)}
 
     def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Every number with its address, the keys that lead to it, and its value."""

@@ -9,11 +9,12 @@ from .equilibrium import Equilibrium, equilibria
 from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
+from .masses import refuse_massless, refuse_unequal
 from .starting import closed, nearest, start, twin
 
 __all__ = [
     "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular", "assemble",
     "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom", "guess", "inverse_dynamics",
     "kinematics", "linearise", "loop_doubts", "matrix_text", "measured", "nearest", "null_space", "period",
-    "reduced", "references", "refuse_drives", "sizes", "start", "twin",
+    "reduced", "references", "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "twin",
 ]  # fmt: skip
