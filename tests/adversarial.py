@@ -111,8 +111,8 @@ def box(friction: float, restitution: float = 0.0) -> Any:
 ground: {{points: {{O: [0, 0]}}}}
 bodies: {{block: {{mass: 1, inertia: 0.001, points: {{arm: [0.02, 0.1]}}}}}}
 joints:
-  guide: {{kind: prismatic, between: [ground.O, block.centre], axis: [1, 0], clearance: 0.2 mm, length: 0.05, radius: 0.02,
-          contact: {{kind: rigid, friction: {friction}, restitution: {restitution}}}}}
+  guide: {{kind: prismatic, between: [ground.O, block.centre], axis: [1, 0], clearance: 0.2 mm, length: 0.05,
+          radius: 0.02, contact: {{kind: rigid, friction: {friction}, restitution: {restitution}}}}}
 forces: {{pull: {{kind: force, at: block.arm, x: {{kind: sine, amplitude: 30, frequency: 60}}, y: 0}}}}
 start: {{block.x.rate: 0.2}}
 """)

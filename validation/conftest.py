@@ -29,9 +29,11 @@ def record() -> Callable[..., None]:
         case: Mapping[str, Any] | None = None,
         paper: Any = None,
         computed: Any = None,
+        note: str = "",
     ) -> None:
         line: dict[str, Any] = {"item": item, "quantity": quantity, "unit": unit, "reference": reference}
-        line |= {"study": study, "case": case, "paper": paper, "computed": computed} if study else {"ours": ours}
+        about = {"study": study, "case": case, "paper": paper, "computed": computed, "note": note}
+        line |= about if study else {"ours": ours}
         RECORDS.parent.mkdir(exist_ok=True)
         with RECORDS.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**line, "verdict": verdict}, default=float) + "\n")

@@ -9,12 +9,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from jointplay.papers.verdicts import VERDICTS
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "build" / "validation.jsonl"
 REPORT = ROOT / "docs" / "validation.md"
 COLUMNS = ("item", "quantity", "unit", "ours", "reference", "relative difference", "verdict")
-STUDY = ("item", "case", "quantity", "unit", "paper", "reference", "computed", "verdict")
-KINDS = ("reproduces", "differs", "not computable", "no value")  # how verdicts begin
+STUDY = ("item", "case", "quantity", "unit", "paper", "reference", "computed", "verdict", "note")
 HEAD = """\
 # What is validated
 
@@ -87,9 +88,10 @@ def report(records: list[dict[str, Any]]) -> str:
         text += f"\nComparisons: {summary}.\n\n{lines([COLUMNS, *sorted(row(record) for record in plain)])}\n"
     for study in sorted({record["study"] for record in records if record.get("study")}):
         mine = [record for record in records if record.get("study") == study]
-        kinds = Counter(next(kind for kind in KINDS if record["verdict"].startswith(kind)) for record in mine)
-        summary = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
-        text += f"\n## Study {study}\n\nItems: {summary}.\n\n{lines([STUDY, *map(study_row, mine)])}\n"
+        kinds = Counter(record["verdict"] for record in mine)
+        summary = ", ".join(f"{kinds[kind]} {said}" for kind, said in VERDICTS.items() if kinds[kind])
+        text += f"\n## Study {study}\n\n{len(mine)} rows: {summary}. What it says, what holds and why: "
+        text += f"[papers/{study}.md](papers/{study}.md).\n\n{lines([STUDY, *map(study_row, mine)])}\n"
     return text
 
 

@@ -29,30 +29,34 @@ def test_records(found, record):
     judged = [one for one in found if one.computed is not None and one.reference is not None]
     assert len(judged) > 80
     astray = [one for one in judged if not one.good]
-    assert [(one.case["f/pi"], one.case["law"]) for one in astray] == [(50.0, "tau6")]  # 9 deg at 1e-5 s are not small
+    fast = (pytest.approx(50 * math.pi), "tau6")
+    assert [(one.case["frequency"], one.case["controller"]) for one in astray] == [
+        fast
+    ]  # 9 deg at 1e-5 s are not small
 
 
 def test_table_6(found):
-    cells = [one for one in compared(found, "Table 6")]
-    ideal = [one for one in cells if one.case["c2, c3/mm"] == list(IDEAL)]
+    cells = [one for one in compared(found, "table 6")]
+    ideal = [one for one in cells if one.case["clearances"] == list(IDEAL)]
     loose = [one for one in cells if one not in ideal]
     assert len(ideal) == 8 and len(loose) == 16
-    assert [one for one in ideal if off(one) > (0.05 if one.case["law"] in ("tau5", "tau6") else 0.001)] == []
+    assert [one for one in ideal if off(one) > (0.05 if one.case["controller"] in ("tau5", "tau6") else 0.001)] == []
     assert [one for one in loose if off(one) > 0.02] == []
-    rest = [one for one in found if one.item == "Table 6" and one.case["mechanism"] == "crank-crank"]
+    assert {one.verdict for one in loose} == {"contradicts"}
+    rest = [one for one in found if one.item == "table 6" and one.case["mechanism"] == "crank-crank"]
     assert len(rest) == 20 and all(math.isfinite(one.computed) for one in rest)
 
 
 def test_table_4(found):
-    cells = [one for one in compared(found, "Table 4") if one.quantity == "largest tracking error"]
+    cells = [one for one in compared(found, "table 4") if one.quantity == "max tracking error"]
     assert len(cells) == 6 and [one for one in cells if off(one) > 0.02] == []
 
 
 def test_table_5_with_ideal_joints(found):
-    first, *_ = [one for one in compared(found, "Table 5") if one.quantity == "largest tracking error"]
-    assert first.case["f/pi"] == 1.5 and off(first) < 0.05
-    orders = {one.case["f/pi"]: one.computed for one in compared(found, "Table 5")
-              if one.quantity.startswith("order") and one.case["law"] == "tau5"}  # fmt: skip
+    first, *_ = [one for one in compared(found, "table 5") if one.quantity == "max tracking error"]
+    assert first.case["frequency"] == pytest.approx(1.5 * math.pi) and off(first) < 0.05
+    orders = {round(one.case["frequency"] / math.pi, 6): one.computed for one in compared(found, "table 5")
+              if one.quantity.startswith("order") and one.case["controller"] == "tau5"}  # fmt: skip
     assert orders[10.0] == pytest.approx(1.0, abs=0.05) and orders[50.0] == pytest.approx(1.0, abs=0.1)
 
 
@@ -64,9 +68,9 @@ def test_deviations(found):
 
 
 def test_much_worse_with_a_sensor_elsewhere(found):
-    same, *ways = [one for one in found if one.item == "non-collocated"]
+    same, *ways = [one for one in found if one.case.get("controller") == "tau7"]
     assert same.computed == pytest.approx(same.reference, rel=0.02)
-    assert len(ways) == 3 and all(one.verdict.startswith("reproduces") for one in ways)
+    assert len(ways) == 3 and {one.verdict for one in ways} == {"not-computable"}
 
 
 def test_clearance_cells_tend_to_a_limit(record):

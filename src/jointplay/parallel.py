@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
@@ -24,26 +24,36 @@ def each(
 ) -> list[Result]:
     """The function's result for every case, in their order: what a plain loop gives, computed on all cores.
 
-    function: must stand at the top of a module, its cases and results travel between processes. progress: is told how
-    many are done, and of how many. workers: processes at most; 1 computes in this one. The first failure ends all.
+    progress: is told how many are done, and of how many; function and workers as of `stream`.
     """
     listed = list(cases)
     tell = progress or (lambda done, all_: None)
-    many = min(len(listed), workers or cores())
+    found: dict[int, Result] = {}
     tell(0, len(listed))
+    for i, result in stream(function, listed, workers):
+        found[i] = result
+        tell(len(found), len(listed))
+    return [found[i] for i in range(len(listed))]
+
+
+def stream(
+    function: Callable[[Item], Result], cases: Iterable[Item], workers: int | None = None
+) -> Iterator[tuple[int, Result]]:
+    """Number and result of every case as they come, computed on all cores.
+
+    function: must stand at the top of a module, its cases and results travel between processes. workers: processes at
+    most; 1 computes in this one, in order. The first failure ends all.
+    """
+    listed = list(cases)
+    many = min(len(listed), workers or cores())
     if many <= 1:
-        found = []
-        for case in listed:
-            found.append(function(case))
-            tell(len(found), len(listed))
-        return found
+        yield from ((i, function(case)) for i, case in enumerate(listed))
+        return
     pool = ProcessPoolExecutor(many, get_context("spawn"), _begin, (own.files(),))
     try:
-        futures = [pool.submit(function, case) for case in listed]
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()
-            tell(done, len(listed))
-        return [future.result() for future in futures]
+        futures = {pool.submit(function, case): i for i, case in enumerate(listed)}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -82,7 +82,8 @@ def oscillator(frequency=2.8, restitution=0.8):
             "slide": Prismatic(
                 between=("ground.O", "mass.pin"),
                 axis=(1, 0),
-                stops={"upper": 0.0, "contact": jp.Rigid(restitution=restitution, friction=0.0)},
+                upper=0.0,
+                stop_restitution=restitution,
             )
         },
         forces={

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..model.mechanism import Mechanism
-from ..parallel import each
-from ..results import flat
-from ..simulation import Simulation
-from .driving import drive_period
 from .sections import points, repeat
 from .things import Thing, ensure_thing
 
@@ -92,81 +86,6 @@ def _place(thing: Thing, signal: str) -> int:
     if signal not in thing.names:
         raise InputError(f"no signal {signal!r} in the state; there are {', '.join(thing.names)}")
     return list(thing.names).index(signal)
-
-
-@dataclass(frozen=True)
-class Cases:
-    """Some values of a number of a mechanism, side by side in lanes: what a process of its own computes."""
-
-    mechanism: Mechanism
-    address: str
-    values: tuple[float, ...]
-    signal: str
-    period: float
-    keep: int
-    skip: int
-    options: dict[str, Any]
-
-
-def diagram(
-    mechanism: Mechanism,
-    address: str,
-    values: Sequence[float],
-    signal: str,
-    period: float | None = None,
-    keep: int = 40,
-    skip: int = 60,
-    workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    tolerance: float = 1e-5,
-    **options: Any,
-) -> Dataset:
-    """The bifurcation diagram of a mechanism over any of its numbers: a signal of its results once a drive period.
-
-    Eight values run side by side in lanes, and these on all cores. period (s): of the drive, if it is not to be found;
-    options: those of a Simulation. A value at which the run ends early has NaN, and why in `outcome`.
-    """
-    from xarray import Dataset
-
-    numbers = [float(x) for x in values]
-    known = drive_period(mechanism) if period is None else period
-    if known is None:
-        raise InputError("nothing drives this mechanism periodically; give the time between two points (--period)")
-    parts = [tuple(numbers[i : i + 8]) for i in range(0, len(numbers), 8)]
-    cases = [Cases(mechanism, address, part, signal, known, keep, skip, options) for part in parts]
-    done = each(computed, cases, progress, workers)
-    found = np.concatenate([rows for rows, _ in done])
-    span = float(np.nanmax(found) - np.nanmin(found)) or 1.0
-    repeats = [
-        (repeat(row[:, None], [signal], tolerance, span).multiple or 0) if np.isfinite(row).all() else -1
-        for row in found
-    ]
-    outcomes = [text for _, texts in done for text in texts]
-    return Dataset(
-        {
-            signal: (("direction", address, "point"), found[None]),
-            "period": (("direction", address), [repeats]),
-            "outcome": (address, outcomes),
-        },
-        {address: numbers, "direction": ["forward"]},
-        {"signal": signal, "address": address, "skip": skip, "drive_period": known},
-    )
-
-
-def computed(case: Cases) -> tuple[np.ndarray, list[str]]:
-    """The points of some values, and how their runs ended."""
-    lanes = [{case.address: x} for x in case.values]
-    end = (case.skip + case.keep) * case.period
-    sim = Simulation(case.mechanism, lanes=lanes, every=case.period, until=end, **case.options)
-    sim.advance(end)
-    rows = np.full((len(lanes), case.keep), np.nan)
-    for lane in range(len(lanes)):
-        columns = flat(sim.result(lane))
-        if case.signal not in columns:
-            raise InputError(f"no signal {case.signal!r} in the result; there are {', '.join(columns)}")
-        values = columns[case.signal][1:][case.skip :][: case.keep]
-        rows[lane, : len(values)] = values
-    return rows, [str(one.text) for one in sim.status]
 
 
 def basins(

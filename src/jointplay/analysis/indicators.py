@@ -213,12 +213,14 @@ def surrogate_evidence(near: Series, chosen: Embedding, explained: bool, details
         said = "better foretold than all surrogates" if found.rejected else "no better foretold than a surrogate"
     least, own = float(found.others.min()), found.own
     told = f"{said} ({len(found.others)} of IAAFT, the least error of theirs is {least:.3g})"
-    slopes = f"the same method gives {found.slopes.min():.3g} to {found.slopes.max():.3g} for IAAFT surrogates"
-    middle, spread = float(found.slopes.mean()), float(found.slopes.std())
-    return [
-        Evidence("error of foretelling", own, None, told, CHAOTIC if found.rejected and not explained else ""),
-        Evidence("divergence of neighbours of surrogates, 1/s", middle, spread, slopes, CHAOTIC),
-    ]
+    listed = [Evidence("error of foretelling", own, None, told, CHAOTIC if found.rejected and not explained else "")]
+    known = found.slopes[np.isfinite(found.slopes)]
+    name = "divergence of neighbours of surrogates, 1/s"
+    if not len(known):
+        said = "too few points of the surrogates have a neighbour beyond the Theiler window"
+        return [*listed, Evidence(name, None, None, said)]
+    said = f"the same method gives {known.min():.3g} to {known.max():.3g} for IAAFT surrogates"
+    return [*listed, Evidence(name, float(known.mean()), float(known.std()), said, CHAOTIC)]
 
 
 def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any]) -> Evidence:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
 from .driving import drive_period
-from .evidence import PERIODIC, Evidence, Verdict
+from .evidence import PERIODIC, VERDICTS, Evidence, Verdict
 from .indicators import series_verdict
 from .series import Series, from_run
 from .things import Thing
-from .trajectories import COARSE, PERIODS, Observation, thing_verdict
+from .trajectories import COARSE, PERIODS, Observation, thing_verdict, watched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -55,7 +56,14 @@ def verdict(
         other = twin if isinstance(twin, Series) or twin is None else from_run(twin, signal, what.period)
         return series_verdict(what, other)
     if isinstance(what, Mechanism | System):
-        return model_verdict(what, period, signal, periods, until, settle, **options)
+        asked: dict[str, Any] = {
+            "period": period,
+            "signal": signal,
+            "periods": periods,
+            "until": until,
+            "settle": settle,
+        }
+        return model_verdict(what, **asked, **options)
     if callable(what):
         return thing_verdict(what, Observation.of(period, periods, until, settle, signal))
     if isinstance(what, Thing):
@@ -81,21 +89,45 @@ def run_period(run: Dataset) -> float | None:
         return None
 
 
-def model_verdict(
+def model_verdict(mechanism: Mechanism | System, outside: bool = True, **asked: Any) -> Verdict:
+    """The verdict on a mechanism, by a Simulation in two lanes that share their steps.
+
+    outside: whether the signal is looked at from outside too, as if there were no model. asked: as of `verdict`.
+    """
+    found = planned(mechanism, **asked)
+    return found if isinstance(found, Verdict) else thing_verdict(*found, outside=outside)
+
+
+def measures(mechanism: Mechanism | System, names: Collection[str], **asked: Any) -> dict[str, float]:
+    """`verdict` (its number among VERDICTS) and `exponent` (1/s) of a mechanism, for tables; asked: as of `verdict`.
+
+    The exponent alone takes two trajectories, the verdict a sweep over separations and finer steps.
+    """
+    found = planned(mechanism, **asked)
+    if isinstance(found, Verdict):
+        return {"verdict": float(VERDICTS.index(found.verdict)), "exponent": math.nan}
+    if "verdict" not in names:
+        return {"exponent": watched(*found, sweep=False).exponents["as it is"].value}
+    judged = thing_verdict(*found, outside=False)
+    value = math.nan if judged.exponent is None else judged.exponent
+    return {"verdict": float(VERDICTS.index(judged.verdict)), "exponent": value}
+
+
+def planned(
     mechanism: Mechanism | System,
-    period: float | None,
-    signal: str | None,
-    periods: int | None,
-    until: float | None,
-    settle: float | None,
+    period: float | None = None,
+    signal: str | None = None,
+    periods: int | None = None,
+    until: float | None = None,
+    settle: float | None = None,
+    stepper: Any = None,
     **options: Any,
-) -> Verdict:
-    """The verdict on a mechanism, by a Simulation in two lanes that share their steps."""
+) -> tuple[Callable[[int], Thing], Observation] | Verdict:
+    """How a mechanism is looked at: what makes its simulations, and for how long; the verdict where none is needed."""
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     if options.get("control") is not None:
         base = base.replace(control=options["control"])
     known = drive_period(base) if period is None else period
-    stepper = options.pop("stepper", None)
     if known is not None and not freedom(System(base), assemble(System(base))).degrees:
         return determined(base, known)
     if known is not None and periods is None and until is None:
@@ -112,7 +144,7 @@ def model_verdict(
         thing: Thing = Simulation(mechanism, chosen, lanes=2, share=True, every=plan.every, until=plan.end, **options)
         return thing
 
-    return thing_verdict(make, plan)
+    return make, plan
 
 
 def determined(mechanism: Mechanism, period: float) -> Verdict:
@@ -126,4 +158,4 @@ def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, 
     """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s)."""
     chosen: Any = stepper or default_stepper(mechanism)
     chosen = chosen.finer(until) if fineness > 1 else chosen
-    return chosen if chosen.adaptive else replace(chosen, step=interval / ceil(interval / chosen.step - 1e-9))
+    return chosen if chosen.adaptive else replace(chosen, step=interval / math.ceil(interval / chosen.step - 1e-9))

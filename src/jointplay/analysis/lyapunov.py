@@ -16,6 +16,7 @@ from .things import Map, Scheme, Thing, difference, ensure_thing, go
 BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
 LOST = 1e-4  # of the separation asked for: what is left of one that the joints do not allow
+JUMP, PATIENCE = 20.0, 4  # a separation that has grown by more is set back only if it stays so for some intervals
 LINEAR = 1e-2  # of the size of the motion: a separation beyond is not small
 
 
@@ -82,7 +83,7 @@ def exponent(
     names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
     push = np.random.default_rng(1).normal(size=len(names))
     size = place(thing, push, separation)
-    growth, distances, states, times, floored, before = [], [], [], [], 0, begin
+    growth, distances, states, times, floored, before, waited = [], [], [], [], 0, begin, 0
     for i in range(1, count + 1):
         go(thing, begin + i * every)
         times.append(float(thing.time[0]))  # adaptive steps may end a little later
@@ -92,12 +93,21 @@ def exponent(
         floored += distance < least
         growth.append(np.log(max(distance, least) / size) / (times[-1] - before))
         before = times[-1]
-        distances.append(distance)
         states.append(one)
-        size = place(thing, apart if distance >= least else push, separation)
+        waited = waited + 1 if distance > JUMP * separation else 0
+        if 0 < waited < PATIENCE:  # one may have struck and the other not yet: set back, they would never meet again
+            size = distance
+            continue
+        distances.append(distance)
+        size, waited = place(thing, apart if distance >= least else push, separation), 0
     kept = np.array(states)
     extent = float(np.linalg.norm(np.ptp(kept, axis=0))) or 1.0
-    about = {"separation": separation, "largest": max(distances) / extent, "floored": int(floored), "states": kept}
+    about = {
+        "separation": separation,
+        "largest": max(distances, default=np.inf) / extent,
+        "floored": int(floored),
+        "states": kept,
+    }
     first = int(settle * count)
     return made(times[first:], growth[first:], "two trajectories", **about)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError
 from .neighbours import Embedding, first_minimum, foretelling_error, mean_period, rosenstein
 from .series import Series
 
@@ -72,8 +73,16 @@ def surrogate_test(series: Series, chosen: Embedding, count: int = SURROGATES, s
         made = iaaft(values, rng)
         others.append(foretelling_error(made, chosen))
         if i < slopes:
-            found.append(rosenstein(Series(part.time, made, series.name), chosen).slope)
-    return Surrogates(own, np.array(others), rosenstein(part, chosen).slope, np.array(found))
+            found.append(slope_of(Series(part.time, made, series.name), chosen))
+    return Surrogates(own, np.array(others), slope_of(part, chosen), np.array(found))
+
+
+def slope_of(series: Series, chosen: Embedding) -> float:
+    """The slope of divergence of a series (1/s); not a number where too few of its points have a neighbour."""
+    try:
+        return rosenstein(series, chosen).slope
+    except InputError:
+        return np.nan
 
 
 @dataclass(frozen=True)

@@ -13,25 +13,25 @@ from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
 from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import LINEAR, Exponent, exponent
 from .regular import one_phase, tolerance, two_phases
-from .sections import repeat
 from .series import Series, moves
-from .things import Thing, difference, ensure_thing, go
+from .strobed import CLEAR, PER_PERIOD, Watched, section_evidence
+from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
-PER_PERIOD = 64  # samples, and renormalisations, in each
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
-STILL = 1e-6  # of the size of a number: a smaller range is no motion
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
+SLOWEST, FEWEST = 1 / 16, 400  # renormalisations: in an interval, and in all, at least
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
 SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
 COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
+IN_STEPS = 3.0  # separation of rigid contact over how far a gap closes in a step, at least
+LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
-REPEATS = 1e-5  # of the span of the motion: a section that changes less repeats
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
-CLEAR = 10.0  # times the integration error: what is larger is motion
+WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
 @dataclass(frozen=True)
@@ -76,37 +76,11 @@ class Observation:
         return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What was seen of a motion: exponents by name, states at equal intervals after settling, and early ones, both with
-    the steps as they are and with finer ones (if there are)."""
+def thing_verdict(make: Callable[[int], Thing | None], plan: Observation, outside: bool = True) -> Verdict:
+    """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats.
 
-    exponents: dict[str, Exponent]
-    names: list[str]
-    states: list[np.ndarray]
-    early: list[np.ndarray]
-
-    @property
-    def span(self) -> np.ndarray:
-        """The range of every number of the state; 0 where it does not move but by round-off and projections."""
-        span, size = np.ptp(self.states[0], axis=0), np.abs(self.states[0]).max(axis=0)
-        return np.where(span > STILL * np.maximum(size, 1e-3 * span.max()), span, 0.0)
-
-    def shares(self, off: np.ndarray) -> np.ndarray:
-        """Numbers like those of a state, over the range of each; 0 where nothing moves."""
-        return np.divide(np.abs(off), self.span, out=np.zeros_like(off), where=self.span > 0)
-
-    @property
-    def error(self) -> float | None:
-        """The error of the integration over the motion: what finer steps change in the first intervals."""
-        if len(self.early) < 2:
-            return None
-        count = min(map(len, self.early))  # a last sample may come with the next step
-        return float(self.shares(difference(self.names, self.early[0][:count], self.early[1][:count])).max())
-
-
-def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Verdict:
-    """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats."""
+    outside: whether a signal of it is looked at from outside too, which decides nothing.
+    """
     seen = watched(make, plan)
     best = seen.exponents["as it is"]
     series, _ = prepared(chosen_signal(seen, plan))
@@ -115,11 +89,13 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Ver
     evidence.append(error_evidence(seen))
     multiple, spread = None, np.inf
     if plan.period is not None:
-        sections, multiple, spread = section_evidence(seen, plan, details)
-        evidence += sections
+        found = section_evidence(seen, sign, details)
+        evidence += found.evidence
+        multiple, spread = found.multiple, found.spread
     kind, period, more = judged(sign, multiple, spread, seen.error or 0.0, series, plan)
     evidence += [*more, comb_evidence(series, period, details)]
-    outside = neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
+    if outside:
+        evidence += neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
     return Verdict(
         kind,
         period,
@@ -127,20 +103,20 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Observation) -> Ver
         best.value,
         error,
         plan.until / plan.period if plan.period else plan.until / period if period else None,
-        evidence + outside,
+        evidence,
         settled_by(kind, sign),
         plan.title or series.name,
         details,
     )
 
 
-def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
-    """Exponents as it is, with other separations and with finer steps, and the states on the way."""
+def watched(make: Callable[[int], Thing | None], plan: Observation, sweep: bool = True) -> Watched:
+    """Exponents as it is and, in a sweep, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
     seen = Watched(found, [], [], [])
-    folds = 0
+    folds, separations = 0.0, tuple[float, ...]()
     part = plan.every * round(max(PART * plan.until, 8 * plan.every) / plan.every)
-    for fineness in (1, 2):
+    for fineness in (1, 2) if sweep else (1,):
         thing = make(fineness)
         if thing is None:
             continue
@@ -149,8 +125,9 @@ def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
         seen.early.append(grid(thing, plan.every, EARLY))
         go(thing, plan.settle)
         here = thing.snapshot()
-        folds = folds or gentle(thing, plan.every, plan.separations[0])
-        for i, separation in enumerate(plan.separations[: 3 if fineness == 1 else 1]):
+        separations = separations or far_enough(thing, plan)
+        folds = folds or gentle(thing, plan, separations[0])
+        for i, separation in enumerate(separations[: 3 if fineness == 1 and sweep else 1]):
             name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
             thing.reset(here)
             found[name] = exponent(thing, plan.until if not found else part, plan.every / folds, separation)
@@ -159,16 +136,46 @@ def watched(make: Callable[[int], Thing | None], plan: Observation) -> Watched:
     return seen
 
 
-def gentle(thing: Thing, every: float, separation: float) -> int:
-    """How many renormalisations an interval (s) needs so that separations neither vanish nor grow out of hand."""
-    here, folds = thing.snapshot(), 1
+def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
+    """The separations of the sweep, of rigid contact not smaller than gaps close in a step or two.
+
+    Below, both trajectories strike in the same step, and that one strikes earlier than the other, by which impacts
+    part neighbouring motions, is lost: the exponent comes out too small.
+    """
+    if not getattr(getattr(thing, "stepper", None), "impulsive", False):
+        return plan.separations
+    gaps, here, most = [f"{name}.gap" for name in thing.base.contacts], thing.snapshot(), 0.0
+    begin = float(thing.time[0])
+    for i in range(LOOKS if gaps else 0):
+        go(thing, begin + i * plan.every)
+        before = thing.observe(gaps)[0]
+        thing.step()
+        most = max(most, float(np.abs(thing.observe(gaps)[0] - before).max()))
+    thing.reset(here)
+    scale = max(1.0, IN_STEPS * most / plan.separations[0])
+    return tuple(scale * one for one in plan.separations)
+
+
+def gentle(thing: Thing, plan: Observation, separation: float) -> float:
+    """How many renormalisations an interval of the plan needs so that separations neither vanish nor grow out of hand.
+
+    Where they change slowly, less than one is enough: each costs as much as many steps.
+    """
+    here, folds = thing.snapshot(), 1.0
+    least = max(SLOWEST, FEWEST * plan.every / plan.until) if hasattr(thing, "result") else 1.0
     while folds < 256:
-        tried = exponent(thing, TRIAL * every, every / folds, separation, settle=0.0)
+        tried = exponent(thing, TRIAL * plan.every / min(folds, 1.0), plan.every / folds, separation, settle=0.0)
         thing.reset(here)
-        steep = float(np.abs(tried.growth).mean()) * every / folds
+        steep = float(np.abs(tried.growth).mean()) * plan.every / folds
         if not tried.floored and steep < GENTLE:
-            break
-        folds *= 2
+            slower = 0.5 * folds
+            if folds > 1 or slower < least or steep > GENTLE / 3:
+                break
+            folds = slower
+        elif folds < 1:
+            return 2 * folds
+        else:
+            folds *= 2
     return folds
 
 
@@ -182,11 +189,11 @@ def grid(thing: Thing, every: float, count: int) -> np.ndarray:
     return np.array(found) if sampled is None else sampled[1][1 : count + 1]
 
 
-def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: int) -> np.ndarray:
+def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: float) -> np.ndarray:
     """The states of the first lane at equal intervals after settling."""
     sampled = samples(thing)
     if sampled is None:
-        return found.states[folds - 1 :: folds]
+        return found.states[int(folds) - 1 :: int(folds)]
     time, states = sampled
     return states[time > plan.settle + 0.5 * plan.every]
 
@@ -206,18 +213,26 @@ def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def chosen_signal(seen: Watched, plan: Observation) -> Series:
-    """One number of the state over time: the one asked for, or the last rate of an angle that moves."""
+    """One number of the state over time: the one asked for, or the last rate of an angle that moves, or the first
+    number that stays where it is instead of wandering off, as the angle of a pendulum that turns over does."""
     name, names, states = plan.signal, seen.names, seen.states[0]
     if name is None:
         moving = [n for i, n in enumerate(names) if moves(states[:, i])]
         if not moving:
             raise InputError("nothing moves; there is no motion to judge")
-        name = ([n for n in moving if n.endswith(".angle.rate")] or moving[:1])[-1]
+        stay = [n for n in moving if stays(states[:, names.index(n)])]
+        name = ([n for n in moving if n.endswith(".angle.rate")] or stay[:1] or moving[:1])[-1]
     name = name.replace("_rate", ".rate")
     if name not in names:
         raise InputError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
     values = states[:, names.index(name)]
     return Series(plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period)
+
+
+def stays(values: np.ndarray) -> bool:
+    """Whether the mean of a number is the same in both halves, beside how far it strays within one."""
+    one, two = np.array_split(values, 2)
+    return bool(abs(two.mean() - one.mean()) < WANDERS * min(one.std(), two.std()))
 
 
 def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[Evidence], int, float]:
@@ -267,57 +282,16 @@ def error_evidence(seen: Watched) -> Evidence:
     return Evidence("integration error over the motion", seen.error, None, said)
 
 
-def widest_phase(seen: Watched) -> int:
-    """The phase of the drive, in samples, at which the section is spread most."""
-    spreads = []
-    for phase in range(PER_PERIOD):
-        points = seen.states[0][phase::PER_PERIOD]
-        late = points[len(points) // 2 :]
-        spreads.append(float(seen.shares(np.ptp(difference(seen.names, late, late[0]), axis=0)).max()))
-    return int(np.argmax(spreads))
-
-
-def section_evidence(
-    seen: Watched, plan: Observation, details: dict[str, Any]
-) -> tuple[list[Evidence], int | None, float]:
-    """What the section, once a drive period, repeats: period k with its residual, and how widely it is spread."""
-    names = seen.names
-    phase = widest_phase(seen)
-    both = [states[phase::PER_PERIOD] for states in seen.states]
-    late = both[0][len(both[0]) // 2 :]  # what is left of the transient does not count
-    scale = np.where(seen.span > 0, seen.span, np.inf)
-    enough = max(REPEATS, CLEAR * (seen.error or 0.0))
-    found = repeat(late, names, enough, scale)
-    off = np.ptp(difference(names, late, late[0]), axis=0)
-    spread, widest = float(seen.shares(off).max()), int(np.argmax(seen.shares(off)))
-    shown = names.index(details["series"].name)
-    other = next((i for i in np.argsort(-seen.shares(off)) if i != shown), shown)
-    details["section"] = late[:, [shown, other]], [names[shown], names[other]]
-    said = "does not repeat" if found.multiple is None else f"repeats after {found.multiple} drive period(s)"
-    vote = PERIODIC if found.multiple else ""
-    wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
-    wide += f"in {names[shown]} {off[shown]:.3g}"
-    listed = [
-        Evidence("change of the section over the motion", found.residual, enough, f"{said} ({len(late)} points)", vote),
-        Evidence("spread of the section over the motion", spread, None, wide),
-    ]
-    if len(both) > 1:
-        count = min(map(len, both))
-        apart = seen.shares(np.abs(difference(names, both[0][:count], both[1][:count])).max(axis=0))
-        told = f"over {count} periods; of a chaotic motion it is as large as the spread"
-        listed.append(Evidence("change of the section by finer steps", float(apart.max()), None, told))
-    return listed, found.multiple, spread
-
-
 def judged(
     sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Observation
 ) -> tuple[str, float | None, list[Evidence]]:
     """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
     if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):
         return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
+    if plan.period is not None and multiple is not None:
+        return PERIODIC, multiple * plan.period, []
     if sign < 0:
-        known = plan.period is not None and multiple is not None
-        return (PERIODIC, multiple * plan.period, []) if known else (INCONCLUSIVE, None, [])  # type: ignore[operator]
+        return INCONCLUSIVE, None, []
     one, enough = one_phase(series), tolerance(series)
     if one.residual <= enough:
         said = f"repeats after {one.periods[0]:.6g} s"

@@ -194,12 +194,18 @@ def _parser() -> argparse.ArgumentParser:
 
     add("library", "list the mechanisms of the library, one line each")
 
-    reproduce = add("reproduce", "compare our numbers with those of a published study")
+    reproduce = add("reproduce", "compare our numbers with those of a published study", "reproduce")
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
     reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
+    reproduce.add_argument(
+        "--case", action="append", default=[], metavar="TEXT",
+        help="rows whose case, quantity or item has the text, or KEY=VALUE of a case: controller=tau5; may be repeated",
+    )  # fmt: skip
+    reproduce.add_argument("--all", action="store_true", help="rows that take long as well (figures)")
     reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
+    reproduce.epilog = "Rows are kept as they come: after Ctrl-C the same command goes on where it was."
     reproduce.add_argument(
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
@@ -281,12 +287,18 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--rtol", "R", "relative error per step of the adaptive stepper"),
         ("--atol", "A", "absolute error per step of the adaptive stepper"),
         ("--step", "TIME", "length of fixed steps"),
-        ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number"),
+        ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number: 0.1:1 mm:200"),
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
+    analyse.add_argument(
+        "--follow",
+        action="store_true",
+        help="with --over: each value goes on from the one before, both ways",
+    )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
     analyse.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
-    analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html)")
+    analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
+                         "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from jointplay.errors import InputError
 
 from . import DONE, computing, inputs
 from .run import chosen_stepper
+from .sweep import axes, tell
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -22,13 +24,15 @@ PAGES = {".html": "matplotlib"}
 def analyse(arguments: argparse.Namespace) -> int:
     """Print the verdict on a motion and write the page with all that it rests on."""
     target = Path(arguments.model)
-    page = None
-    if arguments.output is not None or not arguments.json:
-        page = inputs.target("-o", arguments.output or f"{target.stem}_analysis.html", PAGES)
     period = None if arguments.period is None else inputs.duration("--period", arguments.period)
     kind = target.suffix.lower()
     if arguments.over is not None and kind not in (".csv", ".nc"):
-        return _over(arguments, period, page)
+        return _over(arguments, period)
+    if arguments.follow:
+        raise InputError("--follow: belongs to a diagram; give --over ADDRESS=A:B:N too")
+    page = None
+    if arguments.output is not None or not arguments.json:
+        page = inputs.target("-o", arguments.output or f"{target.stem}_analysis.html", PAGES)
     if kind == ".csv":
         found = _of_series(arguments, period)
     elif kind == ".nc":
@@ -116,54 +120,61 @@ def _model(arguments: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     return mechanism, {"stepper": chosen_stepper(mechanism, 0.0, step, tolerances), "reclose": arguments.reclose}
 
 
-def _over(arguments: argparse.Namespace, period: float | None, page: Path | None) -> int:
-    """A bifurcation diagram of a model: its points as a result, and a figure in the page's place."""
+def _over(arguments: argparse.Namespace, period: float | None) -> int:
+    """A bifurcation diagram of a model: its points in a store that can be gone on with, and a figure beside it."""
     from jointplay.analysis import diagram
 
-    address, values = _values(arguments.over)
     mechanism, options = _model(arguments)
+    address, values = _values(mechanism, arguments.over)
     signal = arguments.signal or f"{list(mechanism.bodies)[-1]}.angle_rate"
+    store = None
+    if arguments.output is not None or not arguments.json:
+        store = Path(arguments.output or f"{Path(arguments.model).stem}_{address}.zarr")
+        if store.suffix != ".zarr":
+            raise InputError(f"-o {store}: a diagram is kept in a directory *.zarr, got {store.suffix!r}")
+    shown = sys.stderr.isatty() and not arguments.json
     with computing():
-        found = diagram(mechanism, address, values, signal, period, **options)
-    listed = {
-        "address": address,
-        "signal": signal,
-        "drive_period": found.attrs["drive_period"],
-        "values": values,
-        "period": [k if k > 0 else None for k in found.period.values[0].tolist()],
-        "points": [[x if x == x else None for x in row] for row in found[signal].values[0].tolist()],
-        "outcome": [str(text) for text in found.outcome.values],
-    }
+        found = diagram(
+            mechanism, address, values, signal, period, follow=arguments.follow, store=store,
+            progress=tell if shown else None, **options,
+        )  # fmt: skip
+    ways = [str(way) for way in found.direction.values]
+    listed: dict[str, Any] = {
+        "address": address, "signal": signal, "drive_period": found.attrs["drive_period"], "values": values,
+        "direction": ways,
+        "period": [[k if k > 0 else None for k in row] for row in found.period.values.tolist()],
+        "points": [[[x if x == x else None for x in row] for row in way] for way in found[signal].values.tolist()],
+        "outcome": found.outcome.values.astype(str).tolist(),
+    }  # fmt: skip
     if arguments.json:
         print(json.dumps(listed, allow_nan=False))
     else:
         rows = [
-            (f"{x:.6g}", str(k or "none"), t)
-            for x, k, t in zip(values, listed["period"], listed["outcome"], strict=True)
+            (f"{x:.6g}", *(str(listed["period"][w][i] or "none") for w in range(len(ways))), listed["outcome"][0][i])
+            for i, x in enumerate(values)
         ]
-        print(columns([(address, "period", "outcome"), *rows]))
-    if page is not None:
+        heads = ("period",) if len(ways) == 1 else tuple(f"period, {way}" for way in ways)
+        print(columns([(address, *heads, "outcome"), *rows]))
+    if store is not None:
         from jointplay import plots
 
-        figure = page.with_suffix(".png")
+        figure = store.with_suffix(".png")
         plots.save(plots.analysis.bifurcation(found), figure)
-        print(f"written: {figure}") if not arguments.json else None
+        print(f"written: {store}, {figure}") if not arguments.json else None
     return DONE
 
 
-def _values(text: str) -> tuple[str, list[float]]:
-    """Address and values of ADDRESS=A:B:N, the ends with units if need be."""
-    address, equals, rest = text.partition("=")
-    ends = rest.split(":")
-    if not equals or len(ends) != 3 or not address.strip():
-        raise InputError(f"--over {text}: must be ADDRESS=A:B:N, as in --over 'motor.speed=1:9:200'")
-    count = inputs.count("--over", ends[2], 100_000)
-    try:
-        first, last = (float(end) for end in ends[:2])
-    except ValueError:
-        raise InputError(f"--over {text}: the ends must be numbers in SI units, got {ends[0]!r}, {ends[1]!r}") from None
-    step = (last - first) / max(1, count - 1)
-    return address.strip(), [first + i * step for i in range(count)]
+def _values(mechanism: Any, text: str) -> tuple[str, list[float]]:
+    """Address and SI values of ADDRESS=VALUES, as the axes of a study are given."""
+    from jointplay.studies.axes import read_axes
+    from jointplay.studies.subject import Machine
+
+    machine = Machine(mechanism)
+    read = read_axes(axes([text]), machine.read, machine.check)
+    if read.drawn or len(read.dimensions) != 1:
+        raise InputError(f"--over {text}: a diagram needs values, such as 'J2.clearance=0.1:1 mm:200'")
+    [(address, values)] = read.dimensions[0].columns.items()
+    return str(address), [float(x) for x in values]
 
 
 def _only(arguments: argparse.Namespace, what: str, *options: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands that do not simulate: check, equilibria, library, reproduce, report, schema, new, cache."""
+"""The commands that do not simulate: check, equilibria, library, report, schema, new, cache."""
 
 from __future__ import annotations
 
@@ -63,50 +63,6 @@ def library(arguments: argparse.Namespace) -> None:
     from jointplay.model.library import MECHANISMS
 
     print(columns([(name, (made.__doc__ or "").strip().splitlines()[0]) for name, made in MECHANISMS.items()]))
-
-
-def reproduce(arguments: argparse.Namespace) -> None:
-    """Print the records of a study: what the paper says, what we compute, and the verdict."""
-    from jointplay import papers
-    from jointplay.model.parts import suggestion
-
-    if arguments.study not in papers.STUDIES:
-        raise InputError(f"no study {arguments.study!r}{suggestion(arguments.study, papers.STUDIES)}")
-    study, folder = papers.STUDIES[arguments.study], arguments.histories
-    if folder is not None and not Path(folder).is_dir():
-        raise InputError(f"--histories: no such directory {folder!r}; create it first")
-    options: dict[str, object] = {}
-    for what, known in (("table", study.tables), ("figure", study.figures)):
-        given = getattr(arguments, what)
-        if given is not None:
-            numbers = [str(n) for n in known]
-            if given.strip() not in numbers:
-                remedy = f"choose {', '.join(numbers)}" if numbers else f"the study has none; leave --{what} out"
-                raise InputError(f"--{what} {given}: {study.name} has no such {what}; {remedy}")
-            options[what] = int(given)
-    if len(options) > 1 or (arguments.full and "figure" not in options):
-        raise InputError("give --table or --figure, and --full with --figure only")
-    options |= {"full": True} if arguments.full else {}
-    if study.tables and sys.stderr.isatty():
-        options["progress"] = _told
-    with computing():
-        records = list(study.records(**options))
-        listed = [record.as_dict() for record in records]
-        print(json.dumps(listed, indent=2, allow_nan=False) if arguments.json else papers.table(records))
-        if not arguments.json:
-            same = sum(record.verdict.startswith("reproduces") for record in records)
-            good = sum(record.good for record in records)
-            print(f"\n{len(records)} items: {same} reproduce, {good - same} more agree with our reference instead")
-        if folder is not None:
-            from jointplay import results
-
-            for name, curves in study.histories():
-                results.save(curves, Path(folder) / f"{name}.nc")
-
-
-def _told(done: int, total: int) -> None:
-    text = f"{done} of {total} runs" if done < total else ""
-    print(f"{text:<30}", end="\r", file=sys.stderr, flush=True)
 
 
 def schema(arguments: argparse.Namespace) -> None:

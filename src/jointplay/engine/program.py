@@ -121,10 +121,10 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
     floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and x.kind == "f"]
-    terms = [x - x for x in (rec.opaque(x, "f") for _, x in floats)]  # zero, or NaN for what is not finite
+    terms = [rec.opaque(x, "f") for _, x in floats]  # their sum is finite if they are, far below overflow
     while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
-    finite = terms[0] == 0 if terms else True
+    finite = abs(terms[0]) < np.inf if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
 
     def bad() -> list[Any]:

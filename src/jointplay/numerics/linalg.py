@@ -146,6 +146,15 @@ def linear_solve(matrix: Matrix, rhs: Sequence[Scalar]) -> Vector:
     return x
 
 
+def inverse(matrix: Matrix) -> Matrix:
+    """The inverse of a matrix of one or two rows, by its determinant."""
+    if len(matrix) == 1:
+        return [[1 / matrix[0][0]]]
+    (a, b), (c, d) = matrix
+    over = 1 / (a * d - b * c)
+    return [[d * over, -b * over], [-c * over, a * over]]
+
+
 @dataclass(slots=True, eq=False)
 class Pair:
     """A point or vector of the plane as a complex number."""

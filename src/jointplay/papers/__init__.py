@@ -1,131 +1,72 @@
-"""Literature studies: for each item the paper's value, a reference where there is one, ours, and a verdict.
+"""Literature studies: for each item the paper's value, a reference where there is one, ours, a verdict and a note.
 
-A study is a module of this package with a function `records(**options)` that yields Records, and a line in STUDIES.
+A study is a module of this package with a function `rows(**options)` that gives Rows, and a line in STUDIED.
 """
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from ..errors import InputError
+from ..parallel import OnProgress
+from .rows import Row, chosen, described, shown
+from .verdicts import VERDICTS, Record, difference, judge
+from .working import compute, rows_of
 
-Value = float | str | list[float] | None
-
-
-@dataclass(frozen=True)
-class Record:
-    """One comparison; `case` says for which parameters."""
-
-    study: str
-    item: str
-    case: Mapping[str, Any]
-    quantity: str
-    unit: str
-    paper: Value
-    reference: Value
-    computed: Value
-    verdict: str
-
-    @property
-    def good(self) -> bool:
-        """Whether what is computed agrees with the paper, or with the reference where the paper is wrong."""
-        return self.verdict.startswith("reproduces") or "agrees with the reference" in self.verdict
-
-    def as_dict(self) -> dict[str, Any]:
-        """The record as plain data, for JSON."""
-        return asdict(self)
+__all__ = ["STUDIES", "Record", "Row", "Study", "judge", "summary", "table", "text"]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study by its name; its module is loaded when its records are asked for."""
+    """A study by its name; its module is loaded when its rows are asked for."""
 
     name: str
-    module: str = field(default="")
-    tables: tuple[int, ...] = ()  # of the paper, which `records(table=...)` gives one by one
-    figures: tuple[int, ...] = ()  # the same, `records(figure=..., full=...)`; they are not among all records
+    workers: int | None = 1  # processes that compute its rows; None: one for each core
 
-    def records(self, **options: Any) -> Iterator[Record]:
-        """The study's comparisons, one after the other as they are computed."""
-        yield from import_module(f"{__name__}.{self.module or self.name}").records(**options)
+    def rows(self, **options: Any) -> list[Row]:
+        """What is compared; nothing is computed yet."""
+        return rows_of(self.name, options)
+
+    def choose(
+        self, table: int | None = None, figure: int | None = None, case: Iterable[str] = (), everything: bool = False,
+        **options: Any,
+    ) -> list[int]:  # fmt: skip
+        """Which rows those of a table, figure or case are; everything: those that take long, too."""
+        rows = self.rows(**options)
+        known = {id(row): i for i, row in enumerate(rows)}
+        return [known[id(row)] for row in chosen(rows, table, figure, case, everything)]
+
+    def records(
+        self, table: int | None = None, figure: int | None = None, case: Iterable[str] = (), everything: bool = False,
+        keep: bool = False, progress: OnProgress | None = None, workers: int | None = 0, **options: Any,
+    ) -> Iterator[Record]:  # fmt: skip
+        """The study's comparisons, one after the other as they are computed.
+
+        table, figure, case: a choice of them (see `choose`). keep: what is computed is kept in the cache directory and
+        not computed again by the same code. workers: processes, None for one on each core.
+        """
+        wanted = self.choose(table, figure, case, everything, **options)
+        yield from compute(self.name, options, wanted, keep, self.workers if workers == 0 else workers, progress)
 
     def histories(self) -> Iterator[tuple[str, Any]]:
         """Names and Datasets of the study's curves over time, those of the paper's figures."""
-        module = import_module(f"{__name__}.{self.module or self.name}")
+        module = import_module(f"{__name__}.{self.name}")
         if not hasattr(module, "histories"):
             raise InputError(f"study {self.name!r} has no histories; leave --histories out")
         yield from module.histories()
 
     def __call__(self, **options: Any) -> Iterator[dict[str, Any]]:
-        """The same as plain data."""
+        """The records as plain data."""
         return (record.as_dict() for record in self.records(**options))
 
 
-STUDIED = (
-    Study("akhadkar2016", tables=(4, 5, 6), figures=tuple(range(4, 24))),
-    Study("grigore"),
-    Study("wu2017"),
-    Study("bai2026"),
-    Study("coelho"),
-)
+STUDIED = (Study("akhadkar2016", workers=None), Study("grigore"), Study("wu2017"), Study("bai2026"), Study("coelho"))
 STUDIES = {study.name: study for study in STUDIED}
-
-
-def difference(computed: Any, other: Any) -> float | None:
-    """The largest difference of two numbers or lists of numbers; None if they are not comparable."""
-    if isinstance(computed, str) or isinstance(other, str):
-        return None
-    one, two = (x if isinstance(x, list | tuple) else [x] for x in (computed, other))
-    if len(one) != len(two):
-        return None
-    apart = [abs(float(a) - float(b)) for a, b in zip(one, two, strict=True)]
-    return math.nan if any(map(math.isnan, apart)) else max(apart)
-
-
-def verdict(
-    computed: Any,
-    paper: Any = None,
-    reference: Any = None,
-    tolerance: float = 0.0,
-    reference_tolerance: float | None = None,
-    missing: str = "",
-    note: str = "",
-) -> str:
-    """What comes of a comparison with the paper or, where the paper has no value, with the reference.
-
-    tolerance: the difference (in the unit of the quantity) up to which it reproduces; reference_tolerance: the same
-    for the reference, if another; missing: what the paper would have to give; note: added in brackets.
-
-    >>> verdict(3.1412, paper=3.14, tolerance=0.005)
-    'reproduces'
-    >>> verdict(3.2, paper=3.14, tolerance=0.005)
-    'differs by 0.06'
-    >>> verdict(None, missing="the masses")
-    'not computable because the paper does not give the masses'
-    """
-    if missing:
-        return f"not computable because the paper does not give {missing}"
-
-    close = tolerance if reference_tolerance is None else reference_tolerance
-
-    def against(other: Any, tolerance: float) -> str:
-        off = difference(computed, other)
-        if off is None:
-            return "reproduces" if computed == other else "differs"
-        return "reproduces" if off <= tolerance else f"differs by {off:.3g}"
-
-    if paper is None and reference is None:
-        said = "no value to compare with"
-    else:
-        said = against(reference, close) if paper is None else against(paper, tolerance)
-        if paper is not None and reference is not None and not said.startswith("reproduces"):
-            said += "; " + against(reference, close).replace("reproduces", "agrees with the reference")
-    return f"{said} ({note})" if note else said
 
 
 def table(records: Iterable[Record]) -> str:
@@ -136,19 +77,25 @@ def table(records: Iterable[Record]) -> str:
         if record.item != item:
             item = record.item
             lines += ["", item] if lines else [item]
-        case = ", ".join(f"{key} {shown(x)}" for key, x in record.case.items())
-        head = record.quantity + (f" [{record.unit}]" if record.unit else "") + (f", {case}" if case else "")
-        sources = {"paper": record.paper, "reference": record.reference, "computed": record.computed}
-        lines.append(f"  {head}")
-        lines += [f"    {name:<10} {shown(x)}" for name, x in sources.items() if x is not None]
-        lines += textwrap.wrap(
-            f"{'verdict':<10} {record.verdict}", 116, initial_indent="    ", subsequent_indent=" " * 15
-        )
+        lines.append(text(record))
     return "\n".join(lines)
 
 
-def shown(x: Any) -> str:
-    """A value of a record on one line; numbers with nine digits."""
-    if isinstance(x, list | tuple):
-        return "[" + ", ".join(map(shown, x)) + "]"
-    return f"{x:.9g}" if isinstance(x, float) else str(x)
+def text(record: Record) -> str:
+    """A record as lines for a terminal."""
+    case = described(record.case)
+    head = record.quantity + (f" [{record.unit}]" if record.unit else "") + (f", {case}" if case else "")
+    sources = {"paper": record.paper, "reference": record.reference, "computed": record.computed}
+    off = difference(record.computed, record.reference if record.paper is None else record.paper)
+    by = f" by {off:.3g}" if off is not None and record.verdict in ("differs", "contradicts") else ""
+    said = f"{'verdict':<10} {record.verdict}{by}" + (f": {record.note}" if record.note else "")
+    lines = [f"  {head}"]
+    lines += [f"    {name:<10} {shown(x)}" for name, x in sources.items() if x is not None]
+    lines += textwrap.wrap(said, 116, initial_indent="    ", subsequent_indent=" " * 15)
+    return "\n".join(lines)
+
+
+def summary(records: Iterable[Record]) -> str:
+    """How many records have which verdict, in a sentence."""
+    counts = Counter(record.verdict for record in records)
+    return ", ".join(f"{counts[verdict]} {said}" for verdict, said in VERDICTS.items() if counts[verdict])

@@ -16,13 +16,13 @@ from ..model.modules import couple
 from ..model.shapes import point_mass, rr_arm
 from ..statics import assemble, null_space, reduced
 from ..system import System
-from . import Record, verdict
+from .rows import Found, Row
 
 LENGTHS, MASSES, INERTIAS, PAYLOAD = (0.1, 0.2), (0.2, 0.4), (67e-5, 134e-5), 1.5
 WEIGHTS, GAMMAS = (1.0, 1.0), (3.0, 1.7)
 PIVOT, GRAVITY = 0.1, 9.81
 
-record = functools.partial(Record, "coelho")
+row = functools.partial(Row, study="coelho")
 
 
 def rr(
@@ -127,65 +127,106 @@ def complement(a: tuple[float, ...], q12: float, q22: float, q3: float) -> np.nd
     )
 
 
-def formulas(seed: int = 3) -> Iterator[Record]:
-    """The printed formulas at a random state beside the model that is coupled from modules."""
+@functools.cache
+def random_arm(seed: int) -> tuple[dict[str, Any], tuple[float, float], Any, Any]:
+    """A random RR_: its data, the angles of its arms, its complement and its terms."""
     random = np.random.default_rng(seed)
     given = numbers(random)
     arms = float(random.uniform(0.3, 1.0)), float(random.uniform(1.2, 2.2))
     mechanism = rr(angles=arms, **given)
-    q1, q2 = arms[0], arms[1] - arms[0]
-    C = null_space(mechanism, independent=["rr.J1", "rr.J2"])
+    joints = ["rr.J1", "rr.J2"]
+    return given, arms, null_space(mechanism, independent=joints), reduced(mechanism, independent=joints)
+
+
+def complement_row(seed: int, item: str) -> Found:
+    """A row of a complement as printed and corrected, beside ours."""
+    given, arms, C, _ = random_arm(seed)
     x1, x2 = 0.0, given["lengths"][0] * math.cos(arms[0])
     x3, (_, g2), (_, g4) = x2 + given["lengths"][1] * math.cos(arms[1]), given["centres"], given["gammas"]
-    case = {"state": "random"}
-    printed, right = [x1 + (g2 - 1) * x2 - g2 * x3, g2 * (x2 - x3)], [-x1 - (g2 - 1) * x2 + g2 * x3, g2 * (x3 - x2)]
-    yield compared("(66), row 7", case, "complement of the RR arm", "m", printed, right, C, "rr.arm2.y")
-    printed, right = [x1 - (g4 + 1) * x2 + g4 * x3, g4 * (x3 - x2)], [-x1 + (g4 + 1) * x2 - g4 * x3, g4 * (x2 - x3)]
-    yield compared("(77), last row", case, "complement of RR_", "m", printed, right, C, "mass2.weight.y")
-    printed, right = [x3 - x1, x3 + x2], [x3 - x1, x3 - x2]
-    yield compared("(78), payload", case, "complement of RR_", "m", printed, right, C, "payload.weight.y")
-    found = reduced(mechanism, independent=["rr.J1", "rr.J2"])
-    for item, key in (("(84)", "M"), ("(85)", "D"), ("(86)", "z")):
-        paper, ours = arm_terms(given, q1, q2)[key].ravel().tolist(), found[key].values.ravel().tolist()
-        said = verdict(ours, paper, None, 1e-11 * max(map(abs, paper)))
-        yield record(item, case, f"terms {key} of RR_U", "SI", paper, None, ours, said)
-    even = numbers(random, balanced=True)
+    printed, right, name = {
+        "equation 66": ([x1 + (g2 - 1) * x2 - g2 * x3, g2 * (x2 - x3)],
+                        [-x1 - (g2 - 1) * x2 + g2 * x3, g2 * (x3 - x2)], "rr.arm2.y"),
+        "equation 77": ([x1 - (g4 + 1) * x2 + g4 * x3, g4 * (x3 - x2)],
+                        [-x1 + (g4 + 1) * x2 - g4 * x3, g4 * (x2 - x3)], "mass2.weight.y"),
+        "equation 78": ([x3 - x1, x3 + x2], [x3 - x1, x3 - x2], "payload.weight.y"),
+    }[item]  # fmt: skip
+    ours = [float(x) for x in C.sel(coordinate=name).values]
+    return Found(ours, paper=printed, reference=right)
+
+
+def arm_term(seed: int, key: str) -> Found:
+    """A term of RR_U by its formula, beside ours; differences as a share of the largest entry."""
+    given, arms, _, found = random_arm(seed)
+    paper, ours = arm_terms(given, arms[0], arms[1] - arms[0])[key].ravel().tolist(), found[key].values.ravel().tolist()
+    return relative(ours, paper, 1e-11)
+
+
+def relative(ours: list[float], paper: list[float], share: float, **more: Any) -> Found:
+    """Numbers that are judged by their difference as a share of the largest."""
+    off = max(abs(a - b) for a, b in zip(ours, paper, strict=True))
+    return Found(ours, paper=paper, holds=off <= share * max(map(abs, paper)), **more)
+
+
+def balanced_arm(seed: int) -> Found:
+    """M of a random RR_G by equation (90), beside ours."""
+    _, arms, _, _ = random_arm(seed)
+    even = numbers(np.random.default_rng(seed + 100), balanced=True)
     level = reduced(rr(angles=arms, **even), independent=["rr.J1", "rr.J2"])
     I1, I2 = parameters(even)[:2]
-    paper, ours = [I1 + I2, I1, I1, I1], level.M.values.ravel().tolist()
-    yield record("(90)", case, "M of RR_G", "kg m^2", paper, None, ours, verdict(ours, paper, None, 1e-11 * (I1 + I2)))
-    yield from five_bar_formulas(random)
+    return relative(level.M.values.ravel().tolist(), [I1 + I2, I1, I1, I1], 1e-11)
 
 
-def compared(item: str, case: Any, what: str, unit: str, paper: Any, right: Any, C: Any, row: str) -> Record:
-    """A row of a complement as printed and corrected, beside ours."""
-    ours = [float(x) for x in C.sel(coordinate=row).values]
-    return record(item, case, what, unit, paper, right, ours, verdict(ours, paper, right, 1e-12, 1e-12))
-
-
-def five_bar_formulas(random: np.random.Generator) -> Iterator[Record]:
-    """Equations (97) to (101) for a 5R of two different arms."""
+def formulas(seed: int = 3) -> Iterator[Row]:
+    """The printed formulas at a random state beside the model that is coupled from modules."""
+    case = {"state": "random"}
+    for item, place, what in (
+        ("equation 66", "row 7", "RR arm"),
+        ("equation 77", "last row", "RR_"),
+        ("equation 78", "payload", "RR_"),
+    ):
+        compute = functools.partial(complement_row, seed, item)
+        yield row(item, case, f"complement of the {what}, {place}", "m", compute, within=1e-12)
+    for item, key in (("equation 84", "M"), ("equation 85", "D"), ("equation 86", "z")):
+        yield row(item, case, f"terms {key} of RR_U", "SI", functools.partial(arm_term, seed, key))
+    yield row("equation 90", case, "M of RR_G", "kg m^2", functools.partial(balanced_arm, seed))
     for balanced in (True, False):
-        found, terms, hat, random_arms = coupled_five_bar(random, balanced)
-        case = {"state": "random", "balanced": balanced}
-        ours, paper = found.C_hat.values.ravel().tolist(), hat.ravel().tolist()
-        yield record("(97)", case, "C_hat of the 5R", "", paper, None, ours, _close(ours, paper))
+        at = case | {"balanced": balanced}
+        hat = functools.partial(five_bar, seed, balanced, "hat")
+        yield row("equation 97", at, "C_hat of the 5R", "", hat)
         if balanced:
-            right, mine = (hat.T @ terms["M"]).ravel().tolist(), found.M.values.ravel().tolist()
-            paper = (hat.T @ terms["M"]).T.ravel().tolist()  # the printed entries, row by row
-            said = verdict(mine, paper, right, 0.0, 1e-10 * max(map(abs, right)), note="printed as its transpose")
-            yield record("(98), (99)", case, "M' of 5R_G", "kg m^2", paper, right, mine, said)
-            continue
-        p, dp = random.normal(size=(2, 4))
-        right = hat.T @ (terms["M"] @ dp + np.einsum("krs,r,s->k", terms["D"], p, p) + terms["z"])
-        u = found.M.values @ dp + np.einsum("krs,r,s->k", found.D.values, p, p) + found.z.values
-        off = 1e-10 * float(np.abs(right).max())
-        u1, u2, first, second = (float(x) for x in (*u, *right))
-        yield record("(100)", case, "u1 of 5R_U", "N m", first, None, u1, verdict(u1, first, None, off))
-        printed = second + _slip(*random_arms)
-        note = "a22 stands in place of mu22; the bracket of mu12 is misplaced too, which is corrected here"
-        said = verdict(u2, printed, second, off, note=note)
-        yield record("(101)", case, "u2 of 5R_U", "N m", printed, second, u2, said)
+            compute = functools.partial(five_bar, seed, balanced, "M")
+            yield row("equations 98, 99", at, "M' of 5R_G", "kg m^2", compute, note="printed as its transpose")
+        else:
+            yield row("equation 100", at, "u1 of 5R_U", "N m", functools.partial(five_bar, seed, balanced, "u1"))
+            note = "a22 stands in place of mu22; the bracket of mu12 is misplaced too, which is corrected here"
+            compute = functools.partial(five_bar, seed, balanced, "u2")
+            yield row("equation 101", at, "u2 of 5R_U", "N m", compute, note=note)
+
+
+@functools.cache
+def random_five_bar(seed: int, balanced: bool) -> tuple[Any, dict[str, np.ndarray], np.ndarray, tuple[Any, Any]]:
+    """A random 5R of two different arms: see `coupled_five_bar`."""
+    return coupled_five_bar(np.random.default_rng(seed + 10 + balanced), balanced)
+
+
+def five_bar(seed: int, balanced: bool, which: str) -> Found:
+    """Equations (97) to (101) for a 5R of two different arms."""
+    found, terms, hat, arms = random_five_bar(seed, balanced)
+    if which == "hat":
+        return relative(found.C_hat.values.ravel().tolist(), hat.ravel().tolist(), 1e-10)
+    if which == "M":
+        right, mine = (hat.T @ terms["M"]).ravel().tolist(), found.M.values.ravel().tolist()
+        good = max(abs(a - b) for a, b in zip(mine, right, strict=True)) <= 1e-10 * max(map(abs, right))
+        paper = (hat.T @ terms["M"]).T.ravel().tolist()  # the printed entries, row by row
+        return Found(mine, paper=paper, reference=mine if good else right)
+    p, dp = np.random.default_rng(seed).normal(size=(2, 4))
+    right = hat.T @ (terms["M"] @ dp + np.einsum("krs,r,s->k", terms["D"], p, p) + terms["z"])
+    u = found.M.values @ dp + np.einsum("krs,r,s->k", found.D.values, p, p) + found.z.values
+    off = 1e-10 * float(np.abs(right).max())
+    if which == "u1":
+        return Found(float(u[0]), paper=float(right[0]), holds=bool(abs(u[0] - right[0]) <= off))
+    good = bool(abs(u[1] - right[1]) <= off)
+    return Found(float(u[1]), paper=float(right[1]) + _slip(*arms), reference=float(u[1]) if good else float(right[1]))
 
 
 def coupled_five_bar(
@@ -217,10 +258,6 @@ def _slip(both: Any, angles: Any) -> float:
     a21, a22 = both[1]["lengths"]
     mu22 = parameters(both[1])[4]
     return a21 / (a22 * math.sin(q3)) * math.sin(q22 - q3) * (a22 - mu22) * math.cos(q21 + q22)
-
-
-def _close(ours: list[float], paper: list[float]) -> str:
-    return verdict(ours, paper, None, 1e-10 * max(map(abs, paper)))
 
 
 def random_arms(random: np.random.Generator, balanced: bool) -> tuple[Mechanism, Any, Any]:

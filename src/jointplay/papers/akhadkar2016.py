@@ -1,29 +1,28 @@
 """Akhadkar, Acary, Brogliato: Analysis of Collocated Feedback Controllers for Four-Bar Planar Mechanisms with Joint
 Clearances, Multibody System Dynamics 38 (2016) 101-136.
 
-Tables 4 to 6, the deviation e of equation 16, open loop and the non-collocated controller.  Every run starts 90 degrees
-from its reference, so that maxima are over 1 to 10 s; J2 is the open joint where one is; restitution is 0 unless said.
-The tables do not tell their friction: 0.1 and 0 are computed.  References are those of the project, from another code
-in the angles of the links; ours are in body coordinates.  Ideal joints are computed by Runge-Kutta.
+Runs and Tables 4 to 6; `akhadkar2016_claims` has equation 16, open loop, the non-collocated controller and the paper's
+conclusions, `akhadkar2016_figures` its figures.  Every run starts 90 degrees from its reference: maxima are over
+1 to 10 s; J2 is the open joint where one is; restitution is 0 unless said.  The tables do not tell their friction: 0.1
+and 0 are computed.  References are those of the project, from another code in the angles of the links; ours are in body
+coordinates.  Ideal joints are computed by Runge-Kutta.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import InputError
 from ..model import library
 from ..model.control import Control, open_loop, use
 from ..model.motions import sine
-from ..parallel import OnProgress, each
 from ..results import deviation
 from ..simulation import MoreauJean, RungeKutta, simulate
-from . import Record, verdict
+from .rows import Found, Row
+from .verdicts import printed_to
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -74,43 +73,18 @@ TABLE_6: dict[str, dict[str, tuple[tuple[str, str, str], float | None, dict[floa
         "tau6": (("0.003", "0.61", "1.19"), None, {}),
     },
 }
-# law, play of J2 (mm): e1, e3 (%) for friction 0 and 0.1; then law, play of both: e
-DEVIATIONS = {
-    ("tau4", 1.0): ((0.0289, 0.0515), (0.0610, 0.1253)),
-    ("tau4", 3.0): ((0.0858, 0.1547), (0.1050, 0.2114)),
-    ("tau4", 5.0): ((0.1427, 0.2587), (0.1526, 0.2997)),
-    ("tau5", 1.0): ((0.0173, 0.0513), (0.0454, 0.1291)),
-    ("tau5", 3.0): ((0.0449, 0.1550), (0.0646, 0.2176)),
-    ("tau5", 5.0): ((0.0694, 0.2591), (0.0795, 0.3072)),
-}
-BOTH = {
-    ("tau4", 1.0): (0.1026, 0.1750),
-    ("tau5", 1.0): (0.1033, 0.1807),
-    ("tau4", 3.0): (0.3101, 0.3505),
-    ("tau5", 3.0): (0.3081, 0.3573),
-    ("tau4", 5.0): (0.5167, 0.5331),
-    ("tau5", 5.0): (0.5107, 0.5365),
-}
-# play of J2 (mm), friction: e1, e3 (%) of tau1 over 1 to 3 s, for steps -> 0
-OPEN_LOOP = {
-    (1.0, 0.0): [0.0955, 0.312],
-    (5.0, 0.0): [0.479, 1.571],
-    (1.0, 0.1): [4.905, 21.82],
-    (5.0, 0.1): [5.253, 23.57],
-}
 SOFTNESS = (1e-4, 1e-2, 1.0)  # of the model of tau7 where the rocker does not tell the crank
 
 SAME = "the printed increments of tau3 and tau4 over ideal joints are the same, which no simulation would give"
-PLAY = f"does not reproduce: two other contact solvers agree with ours; {SAME}"
-PLAYS = "does not reproduce, like the clearance columns of Table 6"
 TRANSIENT = "what is left at 1 s of the start, 90 degrees off"
-PEAK = "does not reproduce: ours is the largest of all steps, at a re-contact; "
+PEAK = "ours is the largest of all steps, at a re-contact"
 STEPS = (
     "the paper's is a step error, which depends on the coordinates: Moreau-Jean with h = 1e-5 s gives {0:.3g} in body "
     "coordinates, where reactions are directed as at the end of a step and torques are those of its beginning{1}"
 )
+ERROR, TORQUE = "max tracking error", "max torque"
 
-record = functools.partial(Record, "akhadkar2016")
+row = functools.partial(Row, study="akhadkar2016")
 
 
 @dataclass(frozen=True)
@@ -139,18 +113,31 @@ class Case:
             options |= {"sensors": ["rocker"], "regularisation": self.softness}
         return use(name, "crank", sine(6.0, self.frequency * math.pi), settled=SETTLED, **options)
 
+    def case(self, **more: Any) -> dict[str, Any]:
+        """Its parameters in a record: clearances of J2 and J3 in m."""
+        name = self.mechanism.removesuffix("_2016").replace("_", "-")
+        clearances = [round(1e-3 * x, 9) for x in self.plays]
+        friction = self.friction if any(self.plays) else 0.0
+        return {"mechanism": name, "controller": self.law, "clearances": clearances, "friction": friction, **more}
+
     def twin(self) -> Case:
         """The same with ideal joints, whose friction and restitution are nothing."""
         return replace(self, plays=IDEAL, friction=0.0, restitution=0.0)
 
 
-class Found(NamedTuple):
+class Tracked(NamedTuple):
     """What a run gives: largest error (deg) and torque (N m) over all steps from 1 s on, and how it ended."""
 
     error: float
     torque: float
     end: str
+    ended: bool  # well
     last: float  # rad: the crank's angle at the end
+
+
+def scheme(step: float) -> MoreauJean:
+    """The paper's time stepping, of first order, with steps of so many seconds."""
+    return MoreauJean(step)
 
 
 def motion(case: Case, every: float = 1e-3) -> Dataset:
@@ -158,16 +145,17 @@ def motion(case: Case, every: float = 1e-3) -> Dataset:
     made = getattr(library, case.mechanism)
     first, second = (1e-3 * x for x in case.plays)
     mechanism = made(first, second, friction=case.friction, restitution=case.restitution)
-    stepper = FINE if case.step is None else MoreauJean(case.step)
+    stepper = FINE if case.step is None else scheme(case.step)
     return simulate(mechanism, case.until, stepper, every=every, strict=False, control=case.control())
 
 
-def tracking(case: Case) -> Found:
+@functools.lru_cache(64)
+def tracking(case: Case) -> Tracked:
     """Largest error and torque of a case."""
     run = motion(case, 1e-2 if case.step else 1e-3)  # adaptive steps may leap over a peak, samples do not
     error = math.degrees(float(run["error_max"].max())) if "error_max" in run else math.nan
-    last = float(run["angle"].sel(body="crank")[-1])
-    return Found(error, float(run["control_max"].max()), str(run.attrs["outcome_text"]), last)
+    last, ended = float(run["angle"].sel(body="crank")[-1]), run.attrs["outcome"] == "done"
+    return Tracked(error, float(run["control_max"].max()), str(run.attrs["outcome_text"]), ended, last)
 
 
 @functools.lru_cache(4)
@@ -182,223 +170,168 @@ def deviations(case: Case) -> tuple[float, float]:
     return float(e1), float(e3)
 
 
-def half(printed: str) -> float:
-    """Half a unit of the last digit of a printed number.
-
-    >>> half("82.5"), half("2.3e3")
-    (0.05, 50.0)
-    """
-    exponent = Decimal(printed).as_tuple().exponent
-    assert isinstance(exponent, int)
-    return 0.5 * 10.0**exponent
-
-
 def cell(
-    item: str, case: Mapping[str, Any], quantity: str, unit: str, printed: str | None, reference: float | None,
-    computed: float, share: float, why: str = "",
-) -> Record:  # fmt: skip
-    """A cell of a table; share: of the reference that ours may be off; why: told where the paper is not met."""
-    paper = None if printed is None else float(printed)
-    off = half(printed) if printed else 0.0
+    item: str, case: dict[str, Any], quantity: str, unit: str, printed: str, compute: Callable[[], Found],
+    reference: float | None = None, share: float = 0.0, group: str = "", note: str = "",
+) -> Row:  # fmt: skip
+    """A cell of a table, judged by its printed digits; share: of the reference that ours may be off."""
     close = share * abs(reference) if reference is not None else 0.0
-    said = verdict(computed, paper, reference, off, close)
-    told = said if said.startswith("reproduces") or not why else f"{said} ({why})"
-    return record(item, case, quantity, unit, paper, reference, computed, told)
+    return row(item, case, quantity, unit, compute, float(printed), reference, printed_to(printed), close, group=group,
+               note=note)  # fmt: skip
 
 
-def shown(mechanism: str) -> str:
-    """A mechanism's name as in the paper."""
-    return mechanism.removesuffix("_2016").replace("_", "-")
+def times(printed: str, ours: float) -> str:
+    """By which factor a printed number is off."""
+    return f"the paper's is {float(printed) / ours:.3g} times ours"
+
+
+def off_by(printed: str, more: str, one: Tracked) -> str:
+    """By which factor a printed error is off, and what else there is to say."""
+    return f"{times(printed, one.error)}; {more}" if more else times(printed, one.error)
+
+
+def error_of(case: Case, note: Callable[[Tracked], str] = lambda one: "") -> Found:
+    """The largest tracking error of a run; a run that failed has none."""
+    one = tracking(case)
+    if not one.ended:
+        return Found(None, one.end, ended=False)
+    return Found(one.error, note(one))
+
+
+def torque_of(case: Case, note: Callable[[Tracked], str] = lambda one: "") -> Found:
+    """The largest torque of a run."""
+    one = tracking(case)
+    return Found(one.torque, note(one)) if one.ended else Found(None, one.end, ended=False)
 
 
 # -- Table 6
-def six(frictions: Sequence[float]) -> dict[str, Case]:
-    """The runs of Table 6 by their names."""
-    found = {}
-    for mechanism in list(TABLE_6)[:2]:
-        for law in LAWS:
-            found[f"{mechanism} {law} fine"] = Case(law, mechanism=mechanism, step=None)
-            found[f"{mechanism} {law} steps"] = Case(law, mechanism=mechanism)
-            for mu in frictions:
-                for plays in (ONE, TWO):
-                    found[f"{mechanism} {law} {plays} {mu}"] = Case(law, plays, mu, mechanism)
-    return found
+def ideal_cell(mechanism: str, law: str, printed: str, reference: float) -> Row:
+    """A cell of Table 6 without play: Runge-Kutta, beside the paper's steps."""
+    fine, steps = (Case(law, mechanism=mechanism, step=h) for h in (None, STEP))
+    slow = law in ("tau5", "tau6")
+    why = (
+        "2.98 seems a misprint for 3.98: the text says +-4 degrees" if printed == "2.98" else TRANSIENT if slow else ""
+    )
+
+    def compute() -> Found:
+        return error_of(fine, lambda _: f"Moreau-Jean at h = 1e-5 s: {tracking(steps).error:.4g}")
+
+    return cell("table 6", fine.case(), ERROR, "deg", printed, compute, reference, 0.05 if slow else 1e-3, note=why)
 
 
-def table_6(progress: OnProgress | None = None, frictions: Sequence[float] = (0.1, 0.0)) -> Iterator[Record]:
+def table_6() -> Iterator[Row]:
     """Largest tracking errors of tau3 to tau6 in three mechanisms."""
-    cases = six(frictions)
-    found = dict(zip(cases, each(tracking, cases.values(), progress), strict=True))
     for mechanism, laws in TABLE_6.items():
         for law, (printed, reference, others) in laws.items():
-            head = functools.partial(cell, "Table 6", quantity="largest tracking error", unit="deg")
-            at: dict[str, Any] = {"mechanism": shown(mechanism), "law": law}
-            if mechanism == "rocker-rocker":
-                said = verdict(None, missing="the geometry of the rocker-rocker")
+            if reference is None:
                 for plays, text in zip((IDEAL, ONE, TWO), printed, strict=True):
-                    case = at | {"c2, c3/mm": list(plays)}
-                    yield record("Table 6", case, "largest tracking error", "deg", float(text), None, None, said)
+                    missing = "the geometry of the rocker-rocker"
+                    case = Case(law, plays, mechanism=mechanism).case()
+                    yield row("table 6", case, ERROR, "deg", paper=float(text), missing=missing)
                 continue
-            steps = found[f"{mechanism} {law} steps"].error
-            why = {"tau4": "2.98 seems a misprint for 3.98: the text says +-4 degrees"} if "rocker" in mechanism else {}
-            told = why.get(law, TRANSIENT if law in ("tau5", "tau6") else "")
-            told += ("; " if told else "") + f"Moreau-Jean at h = 1e-5 s: {steps:.4g}"
-            share = 0.05 if law in ("tau5", "tau6") else 0.001
-            computed = found[f"{mechanism} {law} fine"].error
-            case = at | {"c2, c3/mm": list(IDEAL)}
-            yield head(case=case, printed=printed[0], reference=reference, computed=computed, share=share, why=told)
-            for mu in frictions:
+            yield ideal_cell(mechanism, law, printed[0], reference)
+            for mu in (0.1, 0.0):
                 for k, plays in enumerate((ONE, TWO)):
-                    case = at | {"c2, c3/mm": list(plays), "mu": mu}
+                    one, text = Case(law, plays, mu, mechanism), printed[1 + k]
+                    found = functools.partial(error_of, one, functools.partial(off_by, text, SAME))
                     expected = others[mu][k] if mu in others else None
-                    computed = found[f"{mechanism} {law} {plays} {mu}"].error
-                    why_not = PLAY if expected else f"does not reproduce, as that of the crank-rocker; {SAME}"
-                    text = printed[1 + k]
-                    yield head(case=case, printed=text, reference=expected, computed=computed, share=0.02, why=why_not)
+                    yield cell("table 6", one.case(), ERROR, "deg", text, found, expected, 0.02)
 
 
 # -- Table 4
-def table_4(progress: OnProgress | None = None) -> Iterator[Record]:
+def table_4() -> Iterator[Row]:
     """Errors and torques of tau5 and tau6 for three pairs of gains, both joints open by 5 mm."""
-    rows: list[tuple[Case, tuple[str, str, float]]] = []
+    ideals = []
     for gains, (five, others, slotine) in TABLE_4.items():
-        rows += [(Case("tau5", WIDE, gains=gains), five), (Case("tau6", WIDE, gains=others), slotine)]
-    cases = [replace(case, friction=mu) for case, _ in rows for mu in (0.1, 0.0)]
-    ideal = [replace(case.twin(), step=None) for case, _ in rows]
-    found = each(tracking, [*cases, *ideal], progress)
-    for i, (case, (error, torque, reference)) in enumerate(rows):
-        for k, mu in enumerate((0.1, 0.0)):
-            one, expected = found[2 * i + k], reference if mu else None
-            keys = ("K1", "K2") if case.law == "tau5" else ("K", "Lambda")
-            at = {"law": case.law, **dict(zip(keys, case.gains or (), strict=True)), "mu": mu}
-            yield cell("Table 4", at, "largest tracking error", "deg", error, expected, one.error, 0.02, PLAYS)
-            why = f"{PEAK}with ideal joints {found[12 + i].torque:.1f}"
-            yield cell("Table 4", at, "largest torque", "N m", torque, None, one.torque, 0.0, why)
-    tops = [one.torque for one in found[12:]]
-    computed, expected_tops = [min(tops), max(tops)], [575.7, 587.5]
-    said = verdict(computed, None, expected_tops, reference_tolerance=0.5)
-    quantity = "largest torque, least and most of all gains"
-    yield record("Table 4", {"c2, c3/mm": list(IDEAL)}, quantity, "N m", None, expected_tops, computed, said)
+        for base, (error, torque, reference) in (
+            (Case("tau5", WIDE, gains=gains), five),
+            (Case("tau6", WIDE, gains=others), slotine),
+        ):
+            ideal = replace(base.twin(), step=None)
+            ideals.append(ideal)
+            for mu in (0.1, 0.0):
+                one, group = replace(base, friction=mu), f"4 {base.law} {base.gains} {mu}"
+                case = one.case(gains=list(one.gains or ()))
+                found = functools.partial(error_of, one, functools.partial(off_by, error, ""))
+                expected = reference if mu else None
+                yield cell("table 4", case, ERROR, "deg", error, found, expected, 0.02, group)
+                told = lambda x, ideal=ideal: f"{PEAK}; with ideal joints {tracking(ideal).torque:.1f}"  # noqa: E731
+                found = functools.partial(torque_of, one, told)
+                yield cell("table 4", case, TORQUE, "N m", torque, found, group=group)
+
+    def extremes() -> list[float]:
+        tops = [tracking(one).torque for one in ideals]
+        return [min(tops), max(tops)]
+
+    case = {"mechanism": "crank-rocker", "controller": ["tau5", "tau6"], "clearances": [0.0, 0.0], "friction": 0.0}
+    quantity = "max torque, least and most of all gains"
+    yield row("table 4", case, quantity, "N m", extremes, None, [575.7, 587.5], 0.5)
 
 
 # -- Table 5
-def table_5(progress: OnProgress | None = None) -> Iterator[Record]:
+ANGLES = {4.0: 0.0025, 10.0: 0.0089, 50.0: 0.1757}  # deg: reference for tau5, in the crank angle alone
+
+
+def table_5() -> Iterator[Row]:
     """Errors and torques of tau5 and tau6 for faster references, ideal joints and both open by 5 mm."""
-    cases: dict[tuple[float, str, str], Case] = {}
-    for f in TABLE_5:
-        for law in ("tau5", "tau6"):
-            ways = {"fine": (IDEAL, None), "h": (IDEAL, STEP), "h/2": (IDEAL, STEP / 2), "play": (WIDE, STEP)}
-            ways |= {"play, h/2": (WIDE, STEP / 2)}
-            cases |= {(f, law, way): Case(law, x, frequency=f, step=h) for way, (x, h) in ways.items()}
-    found = dict(zip(cases, each(tracking, cases.values(), progress), strict=True))
-    angles = {4.0: 0.0025, 10.0: 0.0089, 50.0: 0.1757}  # deg: reference for tau5, in the crank angle alone
-    for f, (errors, torques, reference, expected_torque) in TABLE_5.items():
+    for f, (errors, torques, reference, top) in TABLE_5.items():
         for i, law in enumerate(("tau5", "tau6")):
-            at: dict[str, Any] = {"f/pi": f, "law": law}
-            ideal, loose = at | {"c2, c3/mm": list(IDEAL)}, at | {"c2, c3/mm": list(WIDE), "mu": 0.1}
-            fine, whole, halved = (found[f, law, way] for way in ("fine", "h", "h/2"))
-            alone = f", and {angles[f]:g} in the crank angle alone" if law == "tau5" and f in angles else ""
-            why = TRANSIENT if f < 4 else STEPS.format(whole.error, alone)
-            expected = reference if law == "tau5" else None
-            quantity = "largest tracking error"
-            yield cell("Table 5", ideal, quantity, "deg", errors[i], expected, fine.error, 0.05, why)
-            order = math.log2(whole.error / halved.error)
-            note = f"{whole.error:.4g} and {halved.error:.4g} deg, towards {fine.error:.3g}"
-            note += "; 9 degrees are not small" if whole.error > 9 and law == "tau6" else ""
-            said = verdict(order, None, 1.0, 0.1, note=note)
-            quantity = "order of the error of Moreau-Jean, h = 1e-5 s and half of it"
-            yield record("Table 5", ideal, quantity, "", None, 1.0, order, said)
-            play, finer = found[f, law, "play"], found[f, law, "play, h/2"]
-            apart = abs(finer.error - play.error) > 0.1 * play.error
-            why = f"{PLAYS}; at half the step {finer.error:.4g}" + (", so not converged" if apart else "")
-            yield cell("Table 5", loose, "largest tracking error", "deg", errors[2 + i], None, play.error, 0.0, why)
-            why = "does not reproduce: ours grows with the frequency squared, as inertia does; the paper's does not"
-            expected = expected_torque if law == "tau5" else None
-            yield cell("Table 5", ideal, "largest torque", "N m", torques[i], expected, fine.torque, 0.01, why)
-            why = f"{PEAK}at half the step {finer.torque:.4g}"
-            yield cell("Table 5", loose, "largest torque", "N m", torques[2 + i], None, play.torque, 0.0, why)
+            yield from fast_ideal(f, law, errors[i], torques[i], *((reference, top) if law == "tau5" else (None, None)))
+            yield from fast_play(f, law, errors[2 + i], torques[2 + i])
 
 
-# -- equation 16
-def equation_16(progress: OnProgress | None = None) -> Iterator[Record]:
-    """Deviations from the ideal twin: contour plots in the paper, without numbers."""
-    ways = [(law, (c, 0.0), k, mu) for law, c in DEVIATIONS for k, mu in enumerate((0.0, 0.1))]
-    ways += [(law, (c, c), k, mu) for law, c in BOTH for k, mu in enumerate((0.0, 0.1))]
-    bouncing = [Case("tau5", plays, restitution=0.9) for plays in (ONE, TWO)]
-    plain = [replace(case, restitution=0.0) for case in bouncing]
-    found = each(deviations, [*(Case(law, x, mu) for law, x, _, mu in ways), *bouncing, *plain], progress)
-    for (law, plays, k, mu), (e1, e3) in zip(ways, found[: len(ways)], strict=True):
-        at = {"law": law, "c2, c3/mm": list(plays), "mu": mu}
-        if plays[1]:
-            yield cell("equation 16", at, "e", "%", None, BOTH[law, plays[0]][k], max(e1, e3), 0.02)
-            continue
-        for name, expected, e in zip(("e1", "e3"), DEVIATIONS[law, plays[0]][k], (e1, e3), strict=True):
-            yield cell("equation 16", at, name, "%", None, expected, e, 0.02)
-    for k, (case, off) in enumerate(zip(bouncing, (0.05, 1.0), strict=True)):
-        with_, without = max(found[len(ways) + k]), max(found[len(ways) + 2 + k])
-        change = 100 * abs(with_ - without) / without
-        said = "reproduces" if change <= off else f"differs by {change:.3g}"
-        at = {"law": "tau5", "c2, c3/mm": list(case.plays), "mu": 0.1}
-        said += f" ({off:g} % at most are expected: the journal hardly rebounds)"
-        yield record("equation 16", at, "change of e by restitution 0.9 in place of 0", "%", 0.0, None, change, said)
+def fast_ideal(f: float, law: str, error: str, torque: str, known: float | None, top: float | None) -> Iterator[Row]:
+    """Ideal joints: Runge-Kutta, and how the paper's steps err."""
+    group, quick = f"5 {f} {law}", Case(law, frequency=f, step=None)
+    case = quick.case(frequency=f * math.pi)
+
+    def steps() -> tuple[float, float]:
+        return tracking(replace(quick, step=STEP)).error, tracking(replace(quick, step=STEP / 2)).error
+
+    def told(_: Tracked) -> str:
+        alone = f", and {ANGLES[f]:g} in the crank angle alone" if law == "tau5" and f in ANGLES else ""
+        return TRANSIENT if f < 4 else STEPS.format(steps()[0], alone)
+
+    def order() -> Found:
+        whole, halved = steps()
+        note = f"{whole:.4g} and {halved:.4g} deg, towards {tracking(quick).error:.3g}"
+        note += "; 9 degrees are not small" if whole > 9 and law == "tau6" else ""
+        return Found(math.log2(whole / halved), note)
+
+    yield cell("table 5", case, ERROR, "deg", error, lambda: error_of(quick, told), known, 0.05, group)
+    quantity = "order of the error of Moreau-Jean, h = 1e-5 s and half of it"
+    yield row("table 5", case, quantity, "", order, None, 1.0, 0.1, group=group)
+    note = "ours grows with the frequency squared, as inertia does; the paper's does not"
+    yield cell("table 5", case, TORQUE, "N m", torque, lambda: torque_of(quick), top, 0.01, group, note)
 
 
-# -- open loop, and a sensor elsewhere
-def statements(progress: OnProgress | None = None) -> Iterator[Record]:
-    """What the paper says of tau1, tau2 and tau7."""
-    runs = [Case("tau1", (c, 0.0), mu, step=h, until=3.0) for c, mu in OPEN_LOOP for h in (2e-6, 1e-6)]
-    found = each(deviations, runs, progress)
-    limits = {
-        key: [2 * b - a for a, b in zip(found[2 * i], found[2 * i + 1], strict=True)] for i, key in enumerate(OPEN_LOOP)
-    }
-    for (c, mu), expected in OPEN_LOOP.items():
-        at = {"law": "tau1", "c2, c3/mm": [c, 0.0], "mu": mu, "until/s": 3.0}
-        said = verdict(limits[c, mu], None, expected, reference_tolerance=0.03 * expected[1])
-        yield record("open loop", at, "e1, e3 for h -> 0", "%", None, expected, limits[c, mu], said)
-    times = [limits[c, 0.1][1] / limits[c, 0.0][1] for c in (1.0, 5.0)]
-    said = "differs: without friction the constant torque moves the rocker almost as if there were no play"
-    at = {"law": "tau1", "c2/mm": [1.0, 5.0]}
-    quantity, claim = "e3 with friction 0.1 over that without", "friction has hardly any influence"
-    yield record("open loop", at, quantity, "", claim, None, times, said)
-    steps = (1e-4, 3e-5, 1e-5, 5e-6)
-    ends = [one.last for one in each(tracking, [Case("tau2", TWO, step=h) for h in steps], progress)]
-    at = {"law": "tau2", "c2, c3/mm": list(TWO), "mu": 0.1, "h/s": list(steps)}
-    said = "reproduces: only the sensitivity does, the motion depends on the step"
-    yield record("open loop", at, "crank angle after 10 s", "rad", "high sensitivity", None, ends, said)
-    pair = [Case("tau6"), Case("tau7", softness=SOFTNESS[0])]
-    plays = [Case("tau6", TWO), *(Case("tau7", TWO, softness=x) for x in SOFTNESS)]
-    here, there, near, *far = each(tracking, [*pair, *plays], progress)
-    at = {"law": "tau7", "c2, c3/mm": list(IDEAL), "regularisation": SOFTNESS[0], "h/s": STEP}
-    said = verdict(there.error, None, here.error, 0.02 * here.error, note="with ideal joints tau7 is tau6")
-    quantity = "largest tracking error beside that of tau6"
-    yield record("non-collocated", at, quantity, "deg", "the same", here.error, there.error, said)
-    for softness, one in zip(SOFTNESS, far, strict=True):
-        at = {"law": "tau7", "c2, c3/mm": list(TWO), "mu": 0.1, "regularisation": softness}
-        error = one.error if one.end.startswith("reached") else None
-        worse = error is None or error > 3 * near.error
-        said = f"{'reproduces' if worse else 'differs'}: much worse than tau6 with {near.error:.3g} deg"
-        said += f" ({one.end}; the crank angle has two values for each rocker angle, and what decides is not printed)"
-        yield record("non-collocated", at, "largest tracking error", "deg", 12.0, None, error, said)
+def fast_play(f: float, law: str, error: str, torque: str) -> Iterator[Row]:
+    """Both joints open by 5 mm: what half the step leaves of the numbers."""
+    group, play = f"5 {f} {law}", Case(law, WIDE, frequency=f)
+    case, finer = play.case(frequency=f * math.pi), replace(play, step=STEP / 2)
+
+    def judged(which: str, printed: str) -> Found:
+        one, two = tracking(play), tracking(finer)
+        x, y = getattr(one, which), getattr(two, which)
+        if not (one.ended and two.ended):
+            return Found(None, f"{one.end}; at half the step {two.end}", ended=False)
+        if abs(y - x) > 0.1 * abs(x):
+            return Found(y, f"{x:.4g} at 1e-5 s, {y:.4g} at half the step", spread=abs(y - x))
+        return Found(x, f"{times(printed, x)}; at half the step {y:.4g}")
+
+    yield cell("table 5", case, ERROR, "deg", error, lambda: judged("error", error), group=group)
+    yield cell("table 5", case, TORQUE, "N m", torque, lambda: judged("torque", torque), group=group, note=PEAK)
 
 
-TABLES = {4: table_4, 5: table_5, 6: table_6}
+def rows(full: bool = False) -> Iterator[Row]:
+    """All comparisons; full: figures on the paper's grids."""
+    from . import akhadkar2016_claims, akhadkar2016_figures
 
-
-def records(
-    table: int | None = None, progress: OnProgress | None = None, figure: int | None = None, full: bool = False
-) -> Iterator[Record]:
-    """All comparisons, or those of one table or figure (full: on the paper's grid); progress: is told how many runs are
-    done, and of how many."""
-    if figure is not None:
-        from . import akhadkar2016_figures
-
-        yield from akhadkar2016_figures.records(figure, full)
-        return
-    if table is not None and table not in TABLES:
-        raise InputError(f"no table {table} of akhadkar2016; there are {', '.join(map(str, TABLES))}")
-    parts = (*TABLES.values(), equation_16, statements) if table is None else (TABLES[table],)
-    for part in parts:
-        yield from part(progress)
+    yield from table_4()
+    yield from table_5()
+    yield from table_6()
+    yield from akhadkar2016_claims.rows()
+    yield from akhadkar2016_figures.rows(full)
 
 
 def histories() -> Iterator[tuple[str, Dataset]]:

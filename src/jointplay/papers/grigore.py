@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from ..model import library
 from ..model.bodies import bar
 from ..model.joints import Revolute
 from ..model.mechanism import Mechanism
-from ..simulation import RungeKutta, simulate
-from ..statics import Equilibrium, assemble, equilibria, freedom, start
+from ..statics import assemble, freedom, start
 from ..system import System
-from . import Record, Value, verdict
+from .rows import Found, Row
+from .verdicts import HOLDS
 
 # Lines of the printed matrices: the joint, and the blocks of the elements in order.
 FIGURE_5_DRIVEN = (("O2", "+B2(2)", "0"), ("O3", "-E3(2)", "+E3(3)"))
@@ -37,18 +37,15 @@ FIGURE_6 = (
 )
 # The corrections of the reference page, for the lines that need one.
 CORRECTED = {
-    ("Fig. 5, undriven", "O3"): "[0 -E3(2) +E3(3)]",
-    ("Fig. 6", "O2"): "[-B2(1) +B2(2) 0 0 0]",
-    ("Fig. 6", "O4"): "[0 0 -B4(3) 0 0]",
-    ("Fig. 6", "O5"): "[0 -E5(2) 0 +E5(4) 0]",
-    ("Fig. 6", "O6"): "[0 0 0 -E6(4) +E6(5)]",
+    ("figure 5, undriven", "O3"): "[0 -E3(2) +E3(3)]",
+    ("figure 6", "O2"): "[-B2(1) +B2(2) 0 0 0]",
+    ("figure 6", "O4"): "[0 0 -B4(3) 0 0]",
+    ("figure 6", "O5"): "[0 -E5(2) 0 +E5(4) 0]",
+    ("figure 6", "O6"): "[0 0 0 -E6(4) +E6(5)]",
 }
 TILTED = math.pi / 3  # rad: the crank at the start
-EQUILIBRIUM = [0.20716037, 0.16358058, 0.45545892, 0.33235398, 0.12074030, -1.83260899]
-SPEEDS = [-0.081102, 0.038771, -0.071450, -0.013848, 0.003711, 0.114695]  # at the start, for 1 rad/s
-POSITION = [0.20679836, 0.11307265, 0.89423672, 0.30867999, 0.12469827, -1.64029214]  # at 5 rad/s after 1 s
 
-record = functools.partial(Record, "grigore")
+row = functools.partial(Row, study="grigore")
 
 
 def opened(mechanism: Mechanism) -> Mechanism:
@@ -161,76 +158,85 @@ class Blocks:
         return min(counts)
 
 
-def matrices() -> Iterator[Record]:
+CHAINS: dict[str, tuple[Callable[[], Mechanism], tuple[tuple[str, ...], ...]]] = {
+    "figure 5, driven": (lambda: opened(library.grigore_figure_5()), FIGURE_5_DRIVEN),
+    "figure 5, undriven": (lambda: opened(undriven()), FIGURE_5_UNDRIVEN),
+    "figure 6": (library.grigore_figure_6, FIGURE_6),
+}
+
+
+@functools.cache
+def blocks_of(item: str) -> Blocks:
+    """The blocks of one of the paper's chains."""
+    return Blocks(System(CHAINS[item][0]()))
+
+
+def compared(item: str, joint: str, given: Sequence[Sequence[str]]) -> Found:
+    """Our rows of a joint, and how many entries of the printed ones are wrong."""
+    blocks = blocks_of(item)
+    ours = blocks.named(joint)
+    off = sum(blocks.wrong(joint, line) for line in given) if given else np.count_nonzero(blocks.rows(joint))
+    why = (
+        "the rows are missing" if not given else "two rows are printed for one" if len(given) > 1 else "signs or blocks"
+    )
+    return Found(ours, f"{off} entries are wrong: {why}" if off else "", holds=not off)
+
+
+def matrices() -> Iterator[Row]:
     """The printed lines of the matrices of constraints beside the derivative of the constraints."""
-    driven = library.grigore_figure_5()
-    for item, mechanism, printed in (
-        ("Fig. 5, driven", opened(driven), FIGURE_5_DRIVEN),
-        ("Fig. 5, undriven", opened(undriven()), FIGURE_5_UNDRIVEN),
-        ("Fig. 6", library.grigore_figure_6(), FIGURE_6),
-    ):
-        blocks = Blocks(System(mechanism))
-        lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in sorted(blocks.joints)}
-        for joint, *line in printed:
-            lines[joint].append(tuple(line))
-        for joint, given in lines.items():
+    joints = {"figure 5, driven": "O2 O3", "figure 5, undriven": "O1 O2 O3", "figure 6": "O1 O2 O3 O4 O5 O6 O7"}
+    for item, (_, printed) in CHAINS.items():
+        for joint in joints[item].split():
+            given = [line for name, *line in printed if name == joint]
             paper = " / ".join(f"[{' '.join(line)}]" for line in given) or "not printed"
-            ours = blocks.named(joint)
-            off = sum(blocks.wrong(joint, line) for line in given) or (
-                0 if given else np.count_nonzero(blocks.rows(joint))
-            )
-            if not given:
-                said = f"differs by {off} entries: the rows are missing"
-            elif off:
-                said = f"differs by {off} entries" + (": two rows are printed for one" if len(given) > 1 else "")
-            else:
-                said = "reproduces"
+            found = functools.partial(compared, item, joint, given)
             reference = CORRECTED.get((item, joint))
-            if reference is not None:
-                said += "; " + ("agrees with the reference" if ours == reference else "differs from the reference")
-            yield record(item, {"joint": joint}, "rows of the joint", "", paper, reference, ours, said)
+            yield row(item, {"joint": joint}, "rows of the joint", "", found, paper, reference)
 
 
-def sizes() -> Iterator[Record]:
+def sizes() -> Iterator[Row]:
     """Rows, columns and degrees of freedom."""
-    five, six = library.grigore_figure_5(), library.grigore_figure_6()
-    for item, case, mechanism, paper, shape, degrees, note in (
-        ("Fig. 5, driven", "as printed, open at O4", opened(five), "3 x 6", None, None, ""),
-        ("Fig. 5, driven", "rocker on O4", five, None, "5 x 6", 1, ""),
-        (
-            "Fig. 5, undriven",
-            "as printed, open at O4",
-            opened(undriven()),
-            "6 x 9",
-            "5 x 9",
-            4,
-            "a block of two rows for one",
-        ),
-        ("Fig. 5, undriven", "rocker on O4", undriven(), None, "7 x 9", 2, ""),
-        ("Fig. 6", "all joints", six, "11 x 15", "12 x 15", 3, "O6 printed twice, O4 not at all"),
-    ):
-        system = System(mechanism)
-        found = freedom(system, assemble(system))
-        computed = f"{found.rows} x {found.coordinates}"
-        said = verdict(computed, paper, shape, note=note)
-        yield record(item, {"chain": case}, "rows x columns", "", paper, shape, computed, said)
-        said = verdict(found.degrees, None, degrees)
-        yield record(item, {"chain": case}, "degrees of freedom", "", None, degrees, found.degrees, said)
+    printed = "as printed, open at O4"
+    ways: tuple[tuple[str, str, Callable[[], Mechanism], str | None, str | None, int | None, str], ...] = (
+        ("figure 5, driven", printed, lambda: opened(library.grigore_figure_5()), "3 x 6", None, 3, ""),
+        ("figure 5, driven", "rocker on O4", library.grigore_figure_5, None, "5 x 6", 1, ""),
+        ("figure 5, undriven", printed, lambda: opened(undriven()), "6 x 9", "5 x 9", 4, "a block of two rows for one"),
+        ("figure 5, undriven", "rocker on O4", undriven, None, "7 x 9", 2, ""),
+        ("figure 6", "all joints", library.grigore_figure_6, "11 x 15", "12 x 15", 3, "O6 twice, O4 not at all"),
+    )
+    for item, chain, made, paper, shape, degrees, note in ways:
+        size = lambda made=made: "{0.rows} x {0.coordinates}".format(counted(made))  # noqa: E731
+        yield row(item, {"chain": chain}, "rows x columns", "", size, paper, shape, note=note)
+        count = lambda made=made: counted(made).degrees  # noqa: E731
+        yield row(item, {"chain": chain}, "degrees of freedom", "", count, None, degrees)
 
 
-def formulas() -> Iterator[Record]:
-    """The right-hand side of Fig. 5 and the derivative of the matrix (section 3.4) at a random state."""
-    w, t = 1.3, 2.0
-    system = System(library.grigore_figure_5(w))
-    speed = system.evaluate(assemble(system), t=t).speed
-    signs = {"O2x.x": ("first", -math.sin(w * t + TILTED)), "O2y.y": ("second", -math.cos(w * t + TILTED))}
-    for row, (place, printed) in signs.items():
-        paper, ours = 0.1 * w * printed, float(speed[system.rows.index(row)])
-        reference = -paper if place == "second" else None
-        said = verdict(ours, paper, reference, 1e-14, note="the sign is wrong" if place == "second" else "")
-        yield record("Fig. 5, {C}", {"w": w, "t": t}, f"{place} entry", "m/s", paper, reference, ours, said)
-    blocks = Blocks(system)
-    found = blocks.equations.Bdot[system.rows.index("O3.distance")]
+def counted(made: Callable[[], Mechanism]) -> Any:
+    """Rows, coordinates and degrees of freedom of a mechanism."""
+    system = System(made())
+    return freedom(system, assemble(system))
+
+
+# -- formulas at a random state
+W, TIME = 1.3, 2.0  # rad/s, s
+
+
+@functools.cache
+def driven() -> Blocks:
+    """Fig. 5 at a random state, the rocker on O4."""
+    return Blocks(System(library.grigore_figure_5(W)))
+
+
+def right_hand_side(name: str) -> float:
+    """Our right-hand side of a row of Fig. 5, {C} in the paper (m/s)."""
+    system = driven().system
+    return float(system.evaluate(assemble(system), t=TIME).speed[system.rows.index(name)])
+
+
+def derivative() -> float:
+    """How far the corrected derivative of section 3.4 is from ours, as a share."""
+    blocks = driven()
+    found = blocks.equations.Bdot[blocks.system.rows.index("O3.distance")]
     r, vi, vj = 1e-3, blocks.v[:3], blocks.v[3:]
     D, Bi, Bj = blocks.D("O3"), blocks.B("O3", "coupler"), blocks.B("O3", "rocker")
     corrected = []
@@ -238,94 +244,99 @@ def formulas() -> Iterator[Record]:
         turning = np.zeros((2, 3))
         turning[:, 2] = -rate * blocks.joints["O3"][body]
         corrected.append(sign * ((Bj @ vj - Bi @ vi) @ B / r + D @ turning))
-    off = float(np.abs(np.concatenate(corrected) - found).max() / np.abs(found).max())
-    said = "not computable because the paper does not give a row there: in its second term q_i' is missing"
-    yield record(
-        "section 3.4", {}, "Edot, as printed", "", "q_j'^T Bj^T Bi/r - Bj^T Bi/r + D^T Bdot_i", None, None, said
-    )
-    said = verdict(off, None, 0.0, 1e-9)
-    yield record("section 3.4", {}, "Edot, corrected: relative difference to ours", "", None, 0.0, off, said)
+    return float(np.abs(np.concatenate(corrected) - found).max() / np.abs(found).max())
 
 
-def rest(open_chain: bool = False) -> tuple[System, tuple[Equilibrium, ...]]:
-    """The equilibria of Fig. 5 with the crank locked at 60 degrees."""
-    base = library.grigore_figure_5()
-    system = System(opened(base) if open_chain else base)
-    return system, equilibria(system, 32)
+def third_entry() -> Found:
+    """The third entry of E by equation (9), and by our row over the length of D there."""
+    blocks = driven()
+    (x, y), theta = blocks.system.mechanism.bodies["rocker"].arm("start"), float(blocks.q[5])
+    D = blocks.D("O3")
+    alpha, length = math.atan2(D[1], D[0]), float(np.hypot(*D))
+    printed = -x * math.sin(theta - alpha) - y * math.cos(theta - alpha)
+    return Found(float(blocks.rows("O3")[0, 5]) / length, paper=printed)
 
 
-def in_contact() -> Mechanism:
-    """Fig. 5 at the equilibrium that pushes, the rocker's pin above the ground line."""
-    system, found = rest()
-    [valid] = [e for e in found if e.valid and e.q[1] > 0]
-    named = (c.removesuffix(".angle") for c in system.coordinates)
-    return system.mechanism.replace(start=dict(zip(named, map(float, valid.q), strict=True)))
+def turning_block() -> Found:
+    """The third column of the derivative of B at O4 as printed in section 3.4, and ours."""
+    blocks = driven()
+    printed = -blocks.v[5] * blocks.joints["O4"]["rocker"]
+    mine = [i for i, name in enumerate(blocks.system.rows) if name.startswith("O4")]
+    ours = blocks.equations.Bdot[mine, 5]
+    sign = -1.0 if blocks.rows("O4")[0, 3] < 0 else 1.0  # ours may be written the other way round
+    return Found([float(sign * x) for x in ours], paper=[float(x) for x in printed])
 
 
-def push(system: System, e: Equilibrium) -> float:
-    """The normal force (N) at O3; below 0 the contact would have to pull."""
-    return -float(e.multipliers[system.rows.index("O3.distance")])
+def known_point() -> Found:
+    """Equation (10) where the drive begins: the speed of O2, and B times the rates that start a run."""
+    system = System(library.grigore_figure_5(W))
+    q, v = start(system)
+    rows = [system.rows.index(name) for name in ("O2x.x", "O2y.y")]
+    ours = system.evaluate(q, v).B[rows] @ v
+    printed = [-0.1 * W * math.sin(TILTED), 0.1 * W * math.cos(TILTED)]
+    return Found([float(x) for x in ours], paper=printed)
 
 
-def statics() -> Iterator[Record]:
-    """Equilibria: hanging as an open chain, and with the rocker on its pivot."""
-    system, found = rest(open_chain=True)
-    [hanging] = [e for e in found if e.stability == "stable"]
-    weight = -float(system.mechanism.bodies["rocker"].mass * 9.81)
-    lam = -push(system, hanging)
-    said = verdict(lam, None, -3.846746, 5e-7, note=f"- m3 g = {weight:.9g}")
-    yield record("equilibrium", {"chain": "open at O4"}, "multiplier of O3, hanging", "N", None, -3.846746, lam, said)
-    system, found = rest()
-    case = {"chain": "rocker on O4", "crank": "60 deg"}
-    upper = [e for e in found if e.q[1] > 0]
-    said = verdict(len(upper), None, 2)
-    yield record("equilibrium", case, "number with the coupler above", "", None, 2, len(upper), said)
-    said = verdict(len(found), note="as many with the coupler below")
-    yield record("equilibrium", case, "number on both branches", "", None, None, len(found), said)
-    for e, N, text in zip(upper, (3.67698, -3.64867), ("in contact", "in tension"), strict=True):
-        said = verdict(push(system, e), None, N, 5e-6, note=e.text)
-        yield record("equilibrium", case, f"normal force at O3, {text}", "N", None, N, push(system, e), said)
-    q = [float(x) for x in upper[0].q]
-    said = verdict(q, None, EQUILIBRIUM, 6e-9)
-    yield record("equilibrium", case, "position in contact", "m, m, rad", None, EQUILIBRIUM, q, said)
+def separated(made: Callable[[], Mechanism]) -> Found:
+    """Whether masses and B M^-1 B^T can be inverted: then reactions come first, motion after."""
+    system = System(made())
+    here = system.evaluate(assemble(system))
+    mass = np.diag(here.M) if here.M.ndim == 1 else here.M
+    inner = here.B @ np.linalg.solve(mass, here.B.T)
+    scale = np.sqrt(np.diag(inner))
+    least = float(np.linalg.eigvalsh(inner / np.outer(scale, scale)).min())
+    return Found(least, "rows scaled to 1; every body has mass and inertia", holds=least > 1e-9)
 
 
-def motion(rtol: float = 1e-12, atol: float = 1e-13) -> Iterator[Record]:
-    """Driven runs from the equilibrium in contact, with the least kinetic energy at the start."""
-    base, stepper = in_contact(), RungeKutta(rtol=rtol, atol=atol)
-
-    def turning(w: float) -> Mechanism:
-        return base.with_({"O2x.frequency": w, "O2y.frequency": w})
-
-    def compared(
-        w: float, quantity: str, unit: str, reference: Value, computed: Any, off: float, note: str = ""
-    ) -> Record:
-        said = verdict(computed, None, reference, off, note=note)
-        return record("Fig. 5, driven", {"w": w}, quantity, unit, None, reference, computed, said)
-
-    v = [float(x) for x in start(System(turning(1.0)))[1]]
-    yield compared(1.0, "velocities at the start", "m/s, m/s, rad/s", SPEEDS, v, 6e-7)
-    for w, least, most in ((1.0, (1.04, 5e-3), (7.9, 0.05)), (2.0, (0.23, 5e-3), (18.3, 0.05))):
-        run = simulate(turning(w), 4 * math.pi / w, stepper, strict=False)
-        found = {"least": float(run.least_normal[0]), "largest": float(run.peak_normal[0])}
-        for (reference, off), (which, N) in zip((least, most), found.items(), strict=True):
-            yield compared(w, f"{which} normal force in two turns", "N", reference, N, off, run.attrs["outcome_text"])
-    for w, time in ((2.2, 2.181128), (3.0, 1.572540)):
-        run = simulate(turning(w), 4 * math.pi / w, stepper, strict=False)
-        lost = float(run.attrs["outcome_time"]) if run.attrs["outcome"] == "contact lost" else run.attrs["outcome"]
-        # the reference is the first microsecond with N < 0, ours the root before it
-        yield compared(w, "contact lost at", "s", time, lost, 1e-6, run.attrs["outcome_text"])
-    O3 = {**base.joints["O3"].plain(), "contact": {"kind": "following", "on_loss": "continue"}}
-    bilateral = turning(5.0).replace(joints={**base.joints, "O3": O3})
-    run = simulate(bilateral, 1.0, stepper, strict=False)
-    q = [float(run[c].sel(body=body)[-1]) for body in base.bodies for c in ("x", "y", "angle")]
-    yield compared(5.0, "position after 1 s, bilateral", "m, m, rad", POSITION, q, 1e-8)
+def formulas() -> Iterator[Row]:
+    """The right-hand side of Fig. 5, (9), (10) and the derivatives of section 3.4."""
+    signs = {"O2x.x": ("first", -math.sin(W * TIME + TILTED)), "O2y.y": ("second", -math.cos(W * TIME + TILTED))}
+    for name, (place, printed) in signs.items():
+        paper = 0.1 * W * printed
+        reference = -paper if place == "second" else None
+        compute = functools.partial(right_hand_side, name)
+        note = "the sign is wrong" if place == "second" else ""
+        case = {"speed": W, "time": TIME}
+        yield row("figure 5, {C}", case, f"{place} entry", "m/s", compute, paper, reference, 1e-14, note=note)
+    for item, quantity, unit, pair in (
+        ("equation 9", "third entry of E", "m", third_entry),
+        ("equation 10", "velocity of the driven point", "m/s", known_point),
+        ("section 3.4", "third column of the derivative of B", "m/s", turning_block),
+    ):
+        yield row(item, {"state": "random"}, quantity, unit, pair, within=1e-12)
+    quantity = "the same for a point with known motion"
+    yield row("section 3.4", {}, quantity, paper="Btilde = -theta' [...]", note="the dot over Btilde is missing")
+    text = "q_j'^T Bj^T Bi/r - Bj^T Bi/r + D^T Bdot_i"
+    yield row("section 3.4", {}, "Edot, as printed", paper=text, missing="q_i' in the second term of it")
+    corrected = "Edot, corrected: relative difference to ours"
+    yield row("section 3.4", {"state": "random"}, corrected, "", derivative, None, 0.0, 1e-9)
 
 
-def records(**options: Any) -> Iterator[Record]:
+def statements() -> Iterator[Row]:
+    """What introduction and conclusion say, and the misprints."""
+    claim = "the inertia matrix is regular: reactions separate from the motion"
+    for chain, made in (("figure 5", library.grigore_figure_5), ("figure 6", library.grigore_figure_6)):
+        compute = functools.partial(separated, made)
+        quantity = "least eigenvalue of B M^-1 B^T"
+        yield row("introduction", {"chain": chain}, quantity, "", compute, claim, HOLDS)
+    quantity = "the numerical applications confirm the statements"
+    yield row("conclusions", {}, quantity, missing="any numerical application, nor lengths and masses for one")
+    for item, quantity, note in (
+        ("equations 3, 4", "joint without clearance", "D = 0 divides by r = 0; d = O^(j) - O^(i) = 0 is meant"),
+        ("equation 1", "coordinates of O_k^(i)", "y_k^(j) stands before (1) in place of y_k^(i)"),
+        ("equation 6", "rate of U_kY", "the dot is missing on the left"),
+        ("section 3.2", "Utilde_lY", "tildes are missing over x_l and y_l"),
+        ("section 3.3", "the matrices that are assembled", "(9), (10) are named where (7), (10) are meant"),
+    ):
+        yield row(item, {}, quantity, note=note)
+
+
+def rows(**options: float) -> Iterator[Row]:
     """All comparisons; options are the tolerances rtol and atol of the driven runs."""
+    from . import grigore_motion
+
     yield from matrices()
     yield from sizes()
     yield from formulas()
-    yield from statics()
-    yield from motion(**options)
+    yield from statements()
+    yield from grigore_motion.rows(**options)

@@ -2,7 +2,8 @@
 
 A contact is open, slides one way or the other, or sticks.  One contact is solved in closed form.  Several are solved
 for the modes of the step before; while these are wrong, each contact is switched to what its own signs say, and at
-last all combinations are tried.  The least violated solution is kept, and how much it violates is given.
+last all combinations are tried.  The least violated solution is kept, and how much it violates is given.  Two contacts
+that stay open or go on sliding, which is what they mostly do, have a closed form that is taken if it violates nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +59,19 @@ class Answer:
 
 def solve_contacts(problem: ContactProblem) -> Answer:
     """The impulses that keep closed contacts from approaching, with friction in its cone."""
-    return single(problem) if problem.count == 1 else several(problem)
+    if problem.count == 1:
+        return single(problem)
+    first = likely(problem)
+    return pair(problem, first) if problem.count == 2 else several(problem, first)
+
+
+def likely(problem: ContactProblem) -> Vector:
+    """The modes to try first: those of the step before; what was open and approaches slides."""
+    modes = []
+    for i, mode in enumerate(problem.mode):
+        slides = where(problem.b[2 * i + 1] > 0, FORWARD, BACKWARD)
+        modes.append(where(mode == OPEN, where(problem.b[2 * i] < 0, slides, OPEN), mode))
+    return modes
 
 
 def single(problem: ContactProblem) -> Answer:
@@ -88,6 +101,30 @@ def single(problem: ContactProblem) -> Answer:
     return Answer([n, t], [m], where(on & ~(n >= 0), 1.0, 0.0))
 
 
+def pair(problem: ContactProblem, modes: Vector) -> Answer:
+    """Two contacts, open or sliding as their modes say, by determinants; else what a search finds from these modes."""
+    W, b, active, friction = problem.W, problem.b, problem.active, problem.friction
+    opened = [~a | (mode == OPEN) for a, mode in zip(active, modes, strict=True)]
+    slope = [where(mode == FORWARD, -mu, mu) for mode, mu in zip(modes, friction, strict=True)]
+    (a, c), (d, e) = (
+        [W[2 * i][2 * j] * (1 + SOFT if i == j else 1) + W[2 * i][2 * j + 1] * slope[j] for j in (0, 1)] for i in (0, 1)
+    )
+    a, c, d, e = where(opened[0], 1.0, a), where(opened[0], 0.0, c), where(opened[1], 0.0, d), where(opened[1], 1.0, e)
+    right = [where(opened[i], 0.0, -b[2 * i]) for i in (0, 1)]
+    over = 1 / (a * e - c * d)
+    normal = [(right[0] * e - c * right[1]) * over, (a * right[1] - right[0] * d) * over]
+    p = [x for n, s in zip(normal, slope, strict=True) for x in (n, s * n)]
+    fastest = MET * maximum(abs(b[0]), abs(b[2]))
+    fine: Scalar = True
+    for i in (0, 1):
+        un, ut = b[2 * i] + dot(W[2 * i], p), b[2 * i + 1] + dot(W[2 * i + 1], p)
+        slides = (modes[i] != STICKING) & (normal[i] > 0) & (slope[i] * ut <= 0) & (abs(un) <= fastest)
+        fine = fine & where(opened[i], ~active[i] | (un >= 0), slides)
+    kept = [where(opened[i], OPEN, modes[i]) for i in (0, 1)]
+    found: Answer = branch(fine, lambda: Answer(p, kept, 0.0), lambda: several(problem, modes))
+    return found
+
+
 @dataclass
 class Search:
     """Where the search for modes stands: those to try, the digits of the count of all combinations, the best so far."""
@@ -98,8 +135,8 @@ class Search:
     tries: Scalar
 
 
-def several(problem: ContactProblem) -> Answer:
-    """Previous modes, then local switches, then all combinations; the least violated wins."""
+def several(problem: ContactProblem, first: Vector) -> Answer:
+    """The first modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
     friction, static, active = problem.friction, problem.static, problem.active
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
@@ -169,10 +206,6 @@ def several(problem: ContactProblem) -> Answer:
         n = linear_solve(matrix, [where(opened[i], 0.0, -b[2 * i]) for i in every])
         return [x for i in every for x in (n[i], slope[i] * n[i])]
 
-    first = []
-    for i in every:
-        slides = where(b[2 * i + 1] > 0, FORWARD, BACKWARD)
-        first.append(where(problem.mode[i] == OPEN, where(b[2 * i] < 0, slides, OPEN), problem.mode[i]))
     zeros = [0.0] * problem.count
     begin = Search(first, zeros, Answer([0.0] * (2 * problem.count), zeros, 1e300), 0.0)
     search, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)

@@ -11,9 +11,10 @@ from ..engine.derivatives import derivative, derivatives
 from ..engine.typing import Matrix, Scalar, Vector
 from ..model.mechanism import Mechanism
 from ..numerics.functions import sincos
-from ..numerics.linalg import Factor, Pair, dot, is_zero
+from ..numerics.linalg import Pair
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
+from .spread import Spread, along, entries, spread
 
 
 @dataclass
@@ -37,57 +38,6 @@ class ConstraintRows:
             rates = dict(zip(row, along(derivatives(list(row.values()), self.inputs), self.speeds), strict=True))
             found.append([rates.get(j, 0) for j in range(len(self.inputs) - 1)])
         return found
-
-
-def entries(row: Sequence[Scalar]) -> dict[int, Scalar]:
-    """What a row holds besides structural zeros, by column."""
-    return {j: x for j, x in enumerate(row) if not is_zero(x)}
-
-
-def along(rows: list[dict[int, Scalar]], speeds: Vector) -> Vector:
-    """Total time derivatives, given partial ones."""
-    return [dot(list(row.values()), [speeds[j] for j in row]) for row in rows]
-
-
-class Spread:
-    """Carries demands on rows over to the coordinates: least change in the mass metric, by B M^-1 B^T = L D L^T.
-
-    soft: by which share of its own size the diagonal of each row grows, so that rows may give way.
-    """
-
-    def __init__(self, B: Matrix, masses: Vector, soft: Sequence[Scalar] = ()) -> None:
-        self.B, self.inverse = B, [1 / m for m in masses]
-        self.size, self.lines = len(masses), [entries(row) for row in B]
-        scaled = [{j: b * self.inverse[j] for j, b in row.items()} for row in self.lines]
-        self.columns: list[dict[int, Scalar]] = [{} for _ in masses]
-        for i, row in enumerate(scaled):
-            for j, b in row.items():
-                self.columns[j][i] = b
-        matrix: Matrix = [[0] * len(B) for _ in B]
-        for i, row in enumerate(self.lines):
-            for k in sorted({k for j in row for k in self.columns[j]}):
-                shared = [j for j in row if j in scaled[k]]
-                matrix[i][k] = dot([row[j] for j in shared], [scaled[k][j] for j in shared])
-        for i, share in enumerate(soft):
-            matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
-        self.factor = Factor(matrix) if B else None
-
-    def weak(self, limit: float) -> Scalar:
-        """Where some relative pivot is below the limit: the rows depend on each other."""
-        return self.factor.weak(limit) if self.factor else False
-
-    def response(self, line: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """The change of the rates by a unit impulse along a line, and the impulses that it calls in the rows."""
-        free = [x * w for x, w in zip(line, self.inverse, strict=True)]
-        back, impulses = self([-dot(list(row.values()), [free[j] for j in row]) for row in self.lines])
-        return [a + b for a, b in zip(free, back, strict=True)], impulses
-
-    def __call__(self, rhs: Vector) -> tuple[Vector, Vector]:
-        """The least change x with B x = rhs, and its multipliers."""
-        if self.factor is None:
-            return [0] * self.size, []
-        multipliers = self.factor.solve(rhs)
-        return [dot(list(c.values()), [multipliers[i] for i in c]) for c in self.columns], multipliers
 
 
 class Equations:
@@ -213,7 +163,7 @@ class Equations:
 
     def spread(self, rows: ConstraintRows) -> Spread:
         """What carries demands on the rows over to the coordinates."""
-        return Spread(rows.B, self.masses())
+        return spread(rows.B, self.masses())
 
     def accelerations(
         self, q: Vector, v: Vector, t: Scalar, more: Vector
@@ -221,8 +171,6 @@ class Equations:
         """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
         those of the mechanism."""
         rows = self.rows(q, v, t)
-        spread = self.spread(rows)
+        carrying = self.spread(rows)
         pushed = [f + x for f, x in zip(self.forces(q, v, t), more, strict=True)]
-        free = [f / m for f, m in zip(pushed, self.masses(), strict=True)]
-        change, multipliers = spread([r - dot(row, free) for r, row in zip(rows.rhs, rows.B, strict=True)])
-        return rows, spread, [a + b for a, b in zip(free, change, strict=True)], multipliers
+        return rows, carrying, *carrying.accelerations(pushed, rows.rhs)

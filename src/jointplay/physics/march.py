@@ -229,7 +229,7 @@ class States(March):
         or ends inside it."""
         motion = self.motion
         state, drift = motion.project(replace(step.end, t=after))
-        point, acting = motion.point(state)
+        point, acting = motion.point(state, often=True)
         if step.weak is None:
             stop(acting.weak, SINGULAR_PIVOT)
         if motion.pins.rough:

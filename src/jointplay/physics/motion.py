@@ -22,6 +22,7 @@ WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
+SMALL = 9  # coordinates; larger texts would not stay in the processor's cache
 ROUND_OFF, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
 
@@ -57,6 +58,8 @@ class Motion:
         self.rows: list[str] = []
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
+        # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
+        self.inline = self.fixed and analog is None and self.n <= SMALL
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
 
@@ -122,9 +125,10 @@ class Motion:
             Reaction(*(dot(line, multipliers) for line in lines[3 * i : 3 * i + 3])) for i in range(len(lines) // 3)
         ]
 
-    def acting(self, state: State) -> Acting:
-        """What acts at a state, with contacts open and closed as it says."""
-        found: Acting = self.at(state, self.held.torques if self.held else [])
+    def acting(self, state: State, often: bool = False) -> Acting:
+        """What acts at a state, with contacts open and closed as it says; often: it is asked in every step."""
+        at = self._at if often and self.inline else self.at
+        found: Acting = at(state, self.held.torques if self.held else [])
         return found if self.held is None else replace(found, command=self.held)
 
     def slope(self, acting: Acting) -> Slope:
@@ -132,9 +136,9 @@ class Motion:
         speed = acting.command.speed if acting.command and self.guesses else []
         return Slope(acting.accelerations, acting.rates, acting.powers, speed)
 
-    def point(self, state: State) -> tuple[Point, Acting]:
+    def point(self, state: State, often: bool = False) -> tuple[Point, Acting]:
         """A state with its slope, and what acts there; a controller's model has moved to where it should be."""
-        acting = self.acting(state)
+        acting = self.acting(state, often)
         known = acting.command.place if acting.command and self.guesses else state.known
         return Point(replace(state, known=known), self.slope(acting)), acting
 

@@ -14,7 +14,8 @@ from ..engine.typing import Scalar, Vector
 from ..engine.values import sqrt
 from ..numerics.linalg import dot
 from ..numerics.newton import solve
-from .dynamics import ConstraintRows, Equations, Spread
+from .dynamics import ConstraintRows, Equations
+from .spread import Spread
 
 ITERATIONS = 6
 TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable

@@ -17,7 +17,8 @@ from ..model.mechanism import Mechanism
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
 from ..numerics.newton import hold, solve
-from .dynamics import ConstraintRows, Equations, Spread
+from .dynamics import ConstraintRows, Equations
+from .spread import Spread, spread
 
 NEAR = 1e-7  # m or rad: after so small a step of Newton's method the joints are closed to round-off
 WEAKEST = 1e-9  # relative pivot below which coordinates do not determine the model
@@ -119,7 +120,7 @@ class Model:
 
     def spread(self, matrix: Matrix, soft: int = 0) -> Spread:
         """What carries demands on the rows over to the coordinates; the last `soft` rows give way a little."""
-        return Spread(matrix, self.open.masses(), [0.0] * (len(matrix) - soft) + [self.softness] * soft)
+        return spread(matrix, self.open.masses(), [0.0] * (len(matrix) - soft) + [self.softness] * soft)
 
     def rates(self, q: Vector, seen: Sequence[Scalar], t: Scalar, before: Sequence[Scalar] = ()) -> Vector:
         """The rates of all bodies when the sensors see these rates; where they do not tell, those of before go on."""
@@ -185,11 +186,11 @@ class Reduced:
         if model.direct:
             return torques
         rows, acting = model.rows(model.closed, model.acting, self.q, self.t)
-        spread = Spread([*rows.B, *acting], model.closed.masses())
-        self.weak = spread.weak(BLIND) | self.weak
+        carrying = spread([*rows.B, *acting], model.closed.masses())
+        self.weak = carrying.weak(BLIND) | self.weak
         result = []
         for i in range(len(acting)):
             unit = [0] * (len(rows.B) + i) + [1.0] + [0] * (len(acting) - i - 1)
-            column, _ = spread(unit)
+            column, _ = carrying(unit)
             result.append(dot([dot(row, column) for row in self.along], torques))
         return result

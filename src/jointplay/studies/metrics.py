@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
@@ -31,6 +32,14 @@ _METRIC = re.compile(r"\s*(?:(\w+)\s*\(\s*)?(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s
 SIZES = {"force": ("force_x", "force_y", "joint"), "acceleration": ("x_acceleration", "y_acceleration", "body")}
 TORQUES = {"control": "actuator", "effort": "drive"}
 DEVIATION, SHIFT, LOST = "deviation", "shift", "energy_lost"
+ANALYSES: dict[str, dict[str, str]] = {  # of the model, not of the run: two trajectories of it
+    "verdict": {
+        "long_name": "kind of motion",
+        "flag_meanings": " ".join(VERDICTS),
+        "flag_values": " ".join(str(i) for i in range(len(VERDICTS))),
+    },
+    "exponent": {"units": "1/s", "long_name": "largest Lyapunov exponent"},
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,11 @@ class Metric:
     def twin(self) -> bool:
         """Whether it needs a run of the ideal twin."""
         return self.quantity in (DEVIATION, SHIFT) and self.function is None
+
+    @property
+    def analysis(self) -> bool:
+        """Whether it needs two trajectories of the model in place of a run."""
+        return self.function is None and self.name in ANALYSES
 
     def of(self, run: Dataset, twin: Dataset | None, settled: float) -> dict[str, float]:
         """Its number by its name; NaN where the run has no such quantity."""
@@ -140,7 +154,7 @@ def shift(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
 
 def known_names(runs: Iterable[Dataset]) -> list[str]:
     """The quantities that some results have."""
-    found = [DEVIATION, SHIFT, LOST, *SIZES, "torque"]
+    found = [DEVIATION, SHIFT, LOST, *SIZES, "torque", *ANALYSES]
     for run in runs:
         found += [
             str(name)
@@ -154,7 +168,7 @@ def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Dataset, Dataset | 
     """Metrics of one number each, by trial runs: `peak_force` is that of every joint; what no run has is refused."""
     found: list[Metric] = []
     for metric in metrics:
-        if metric.function is not None:
+        if metric.function is not None or metric.analysis:
             found.append(metric)
             continue
         tried = [(whole(run, twin, metric.quantity, metric.label, settled), run) for run, twin in runs]
@@ -196,6 +210,8 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
     """Unit and long name of a metric, from a result that has it."""
     if metric.function is not None:
         return {"long_name": (metric.function.__doc__ or metric.name).strip().splitlines()[0]}
+    if metric.analysis:
+        return dict(ANALYSES[metric.name])
     array = quantity(run, twin, metric.quantity, metric.label, 0.0)  # a trial run may be shorter
     if array is None:
         return {}

@@ -162,12 +162,24 @@ class Job:
         if isinstance(twin, Exception):
             raise InputError(f"the ideal twin cannot run: {twin}")
         found: dict[str, Any] = {}
+        asked = {metric.name for metric in self.metrics if metric.analysis}
+        if asked:
+            found |= self.analysed(task, asked)
         for metric in self.metrics:
-            found |= metric.of(run, twin, self.settled)
+            if not metric.analysis:
+                found |= metric.of(run, twin, self.settled)
         for metric in self.keep:
             array = quantity(run, twin, metric.quantity, metric.label, self.settled)
             found[metric.name] = [] if array is None else array.values
         return found
+
+    def analysed(self, task: Task, asked: set[str]) -> dict[str, float]:
+        """Verdict and exponent of a task's model, looked at from `settled` to `until` (s), or for longer if that is
+        less than six drive periods."""
+        from ..analysis.judge import measures
+
+        look = {"until": self.until - self.settled, "settle": self.settled}
+        return measures(task.system(self.until), asked, stepper=task.stepper, reclose=self.reclose, **look)
 
 
 def each_row(table: Mapping[str, np.ndarray]) -> Iterator[dict[str, float | str]]:

@@ -19,12 +19,13 @@ from ...engine.values import where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
-from ...numerics.linalg import Pair, dot, linear_solve
+from ...numerics.linalg import Factor, Pair, dot
 from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
 from ..dynamics import Equations
 from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
 from ..motion import PIVOT, Motion
+from ..spread import mixed
 from ..step import Acting, Point, Reaction, State, Step, Stepper, Touch, is_number, positive
 
 SHUT = 5e-12  # m or rad: what a step may leave open before its positions are closed once more
@@ -92,7 +93,8 @@ class Ends:
 
 @dataclass
 class Found:
-    """Impulses of contacts, the change of place that they make with the closing of positions, and the gaps left."""
+    """Impulses of contacts, the change of place that they make with the closing of positions, in the free coordinates,
+    and the gaps left."""
 
     answer: Answer
     change: Vector
@@ -166,28 +168,26 @@ class RigidStep:
         self.rows = self.equations.rows(self.ahead, free, self.t)
         self.motion.rows = self.rows.labels
         self.spread = self.equations.spread(self.rows)
-        wanted = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
-        kick, self.called = self.spread(wanted)
-        if self.rows.B:
-            stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
-        self.smooth = [a + b for a, b in zip(free, kick, strict=True)]
+        self.smooth, self.called = self.spread.nearest(free, self.rows.speed)
+        stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         if self.project:
             # a row on rates has no residual: its positions follow its rates
-            both = zip(self.rows.residual, self.rows.at_rate, wanted, strict=True)
+            lacking = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
+            both = zip(self.rows.residual, self.rows.at_rate, lacking, strict=True)
             self.shift, _ = self.spread([(h * self.theta) * w if rate else -x for x, rate, w in both])
         else:
-            self.shift = [(h * self.theta) * x for x in kick]
+            self.shift = [(h * self.theta) * (b - a) for a, b in zip(free, self.smooth, strict=True)]
 
     # -- contacts
     def collide(self, gaps: Vector) -> Ends:
         """Impulses of closed contacts; the gaps are those that the motion without contact would reach."""
         near, every = self.near, range(len(gaps))
         lines = near.lines
-        changes, called = zip(*map(self.spread.response, lines), strict=True)
+        responses = [self.spread.impulse(line) for line in lines]
         W: Matrix = [[0] * len(lines) for _ in lines]
-        for i, line in enumerate(lines):
+        for i, one in enumerate(responses):
             for j in range(i + 1):
-                W[i][j] = W[j][i] = dot(line, changes[j])
+                W[i][j] = W[j][i] = dot(one.line, responses[j].change)
         b = [dot(line, self.smooth) for line in lines]
         free_rates = list(b)
         friction, static, bounce = self.coefficients()
@@ -208,6 +208,7 @@ class RigidStep:
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
         problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
+        changes = [one.change for one in responses]
         found = self.activated(problem, gaps, changes) if len(gaps) > 1 else self.impulses(problem, gaps, changes)
         p, violation = found.answer.impulses, found.answer.violation
         fail(violation > VIOLATED, UNSOLVED, residual=violation)
@@ -220,22 +221,27 @@ class RigidStep:
             lost = n * (-0.5 * (un + new[0])), t * (-0.5 * (ut + new[1]))
             hits = striking[i] & (n > 0), (before[i] == OPEN) & (n > 0)
             touches.append(Touch(0.0, new[0], new[1], n, t, found.answer.modes[i], *hits, un, *lost))
-        rates, rows = combined(self.smooth, p, changes), combined(self.called, p, called)
-        return Ends(rates, found.change, rows, touches, violation)
+        kick, called = self.spread.after(p, lines, responses)
+        change = self.spread.placed(found.change)
+        rates, place, rows = (
+            [a + b for a, b in zip(free, added, strict=True)]
+            for free, added in ((self.smooth, kick), (self.shift, change), (self.called, called))
+        )
+        return Ends(rates, place, rows, touches, violation)
 
     def impulses(self, problem: ContactProblem, gaps: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> Found:
         """The impulses of active contacts, and the positions that they lead to, closed where they push."""
         every, W = range(problem.count), problem.W
         reach = self.h * self.theta
         answer = solve_contacts(problem)
-        change = combined(self.shift, [reach * x for x in answer.impulses], changes)
+        change = mixed([reach * x for x in answer.impulses], changes)
         left = [gaps[i] + reach * dot(W[2 * i], answer.impulses) for i in every]
         if not self.project:
             return Found(answer, change, left)
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
         chosen = [problem.active[i] & ((answer.impulses[2 * i] > 0) | (left[i] < 0)) for i in every]
         push = closing(normal, [-gap for gap in left], chosen)
-        change = combined(change, push, [changes[2 * i] for i in every])
+        change = combined(change, push, changes[::2])
         left = [x + dot(row, push) for x, row in zip(left, normal, strict=True)]
         return Found(answer, change, left)
 
@@ -248,7 +254,7 @@ class RigidStep:
             return ([a | b for a, b in zip(active, shut, strict=True)], found), either(shut)
 
         count = problem.count
-        nothing = Found(Answer([0.0] * (2 * count), [0.0] * count, 0.0), [0.0] * len(self.names), [0.0] * count)
+        nothing = Found(Answer([0.0] * (2 * count), [0.0] * count, 0.0), [0.0] * len(changes[0]), [0.0] * count)
         (_, found), _ = loop((problem.active, nothing), once, count)
         return found
 
@@ -365,12 +371,10 @@ def closing(W: Matrix, wanted: Vector, chosen: Vector) -> Vector:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
     if len(wanted) == 1:
         return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
-    matrix, right = [], []
+    matrix = [[where(chosen[i] & chosen[j], w, 0.0) for j, w in enumerate(row)] for i, row in enumerate(W)]
     for i, row in enumerate(W):
-        soft = [w * (1 + SOFT) if i == j else w for j, w in enumerate(row)]
-        matrix.append([where(chosen[i], w, 1.0 if i == j else 0.0) for j, w in enumerate(soft)])
-        right.append(where(chosen[i], wanted[i], 0.0))
-    return linear_solve(matrix, right)
+        matrix[i][i] = where(chosen[i], row[i] * (1 + SOFT), 1.0)
+    return Factor(matrix).solve([where(mask, x, 0.0) for mask, x in zip(chosen, wanted, strict=True)])
 
 
 def most(values: Sequence[Scalar]) -> Scalar:

@@ -35,7 +35,7 @@ def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) 
         state = now.state.moved(h, weights, points)
         if weights is tableau[-1] and not last:
             break
-        acting = motion.acting(state)
+        acting = motion.acting(state, often=True)
         points.append(Point(state, motion.slope(acting)))
         weak = acting.weak | weak
     return points, Step(state, acting=acting, weak=weak)
