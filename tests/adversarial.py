@@ -54,26 +54,25 @@ def bounced(run: Any, begin: float, e: float) -> float:
 
 def apart(run: Any, fine: Any) -> float:
     """The largest difference of two runs' places and angles, relative to how far these move."""
-    worst = 0.0
+    worst, time = 0.0, run.time.values[run.time.values <= fine.time.values.max(initial=-1.0)]
     for name in ("x", "y", "angle"):
-        both = min(run.sizes["time"], fine.sizes["time"])
-        one, two = run[name].values[:both], fine[name].values[:both]
-        span = np.ptp(fine[name].values, axis=0)
-        moves = span > 1e-6
-        if moves.any():
-            worst = max(worst, float((np.abs(one - two).max(axis=0)[moves] / span[moves]).max()))
+        for i in range(run.sizes["body"]):
+            true = fine[name].values[:, i]
+            if len(time) and np.ptp(true) > 1e-6:
+                off = np.abs(run[name].values[: len(time), i] - np.interp(time, fine.time.values, true)).max()
+                worst = max(worst, float(off / np.ptp(true)))
     return worst
 
 
-def simulated(mechanism: Any, until: float, stepper: Any = None, **options: Any) -> Any:
+def simulated(mechanism: Any, until: float, stepper: Any = None, samples: int = 200, **options: Any) -> Any:
     """A run that may end early."""
-    return jp.simulate(mechanism, until, stepper, strict=False, every=until / 200, **options)
+    return jp.simulate(mechanism, until, stepper, strict=False, every=until / samples, **options)
 
 
 def beside(mechanism: Any, until: float, stepper: Any, finer: Any, **options: Any) -> Found:
     """A run beside a finer one."""
     run = simulated(mechanism, until, stepper, **options)
-    return Found(run, apart(run, simulated(mechanism, until, finer, **options)))
+    return Found(run, apart(run, simulated(mechanism, until, finer, samples=4000, **options)))
 
 
 # -- mechanisms
