@@ -169,8 +169,11 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
     _add_order(run)
-    run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
+    settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"
+    run.add_argument("--settled", metavar="TIME", help=settled)
     run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
+    run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -264,7 +267,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     _add_order(sweep)
     sweep.add_argument("--method", default="sobol", choices=("sobol", "latin", "random", "saltelli"), help="of samples")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
-    sweep.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    sweep.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.epilog = (
         "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
@@ -301,9 +304,7 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         "--contacts", action="store_true", help="also the exponent with other stiffness and damping of the contacts"
     )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
-    analyse.add_argument(
-        "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
-    )
+    analyse.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
                          "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(

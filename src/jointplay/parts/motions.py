@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from ..engine.typing import Scalar
+from .curves import piecewise, reach
 from .part import InUse, KeyPath, ModelError, OneOf, Part, Problem, Quantity, Several, refuse
 from .units import ANGLE, RATE, TIME, shorten
 
@@ -186,7 +187,8 @@ class Cycloidal(_Motion):
 
 
 class Table(_Motion):
-    """A cubic spline through (times, values).
+    """A curve through (times, values): a cubic spline, which may swing beyond them; `pchip`, smooth but between its
+    neighbours everywhere; or `linear`.
 
     Beyond the ends it is `clamped` (constant, with slope 0 at the ends), `held` (constant) or `periodic`.
     The entries are data, not parameters: they have no addresses.
@@ -196,6 +198,7 @@ class Table(_Motion):
     times: Annotated[tuple[float, ...], Several(Quantity(TIME), least=2)]
     values: Annotated[tuple[float, ...], Several(InUse(), least=2)]
     ends: Literal["clamped", "held", "periodic"] = "clamped"
+    interpolation: Literal["cubic", "pchip", "linear"] = "cubic"
 
     @model_validator(mode="after")
     def _fits(self) -> Table:
@@ -211,10 +214,13 @@ class Table(_Motion):
 
     @functools.cached_property
     def _spline(self) -> Any:
-        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
+        return piecewise(self.times, self.values, self.ends, self.interpolation)
 
-        boundary = {"clamped": "clamped", "held": "not-a-knot", "periodic": "periodic"}[self.ends]
-        return CubicSpline(self.times, self.values, bc_type=boundary)
+    def beyond(self) -> float:
+        """How far the curve goes beyond its values between them, as a share of their range."""
+        low, high = reach(self._spline)
+        least, most = min(self.values), max(self.values)
+        return max(least - low, high - most) / ((most - least) or 1.0)
 
     def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """None: a table is data."""
@@ -223,7 +229,8 @@ class Table(_Motion):
     def tables(self) -> dict[str, Spline]:
         from ..numerics.splines import Spline
 
-        return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
+        ends = "held" if self.interpolation == "linear" and self.ends == "clamped" else self.ends
+        return {"table": Spline(self._spline.x, self._spline.c, ends)}
 
     def knot(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         """Its times, at which the rates of rates are largest."""
@@ -421,7 +428,12 @@ def cycloidal(end: float | str, duration: float | str, start: float | str = 0.0,
     return _made(Cycloidal, start, end, start=start, end=end, begin=begin, duration=duration)
 
 
-def table(times: Any, values: Any, ends: Literal["clamped", "held", "periodic"] = "clamped") -> Table:
-    """A cubic spline through (times, values)."""
+def table(
+    times: Any,
+    values: Any,
+    ends: Literal["clamped", "held", "periodic"] = "clamped",
+    interpolation: Literal["cubic", "pchip", "linear"] = "cubic",
+) -> Table:
+    """A curve through (times, values): a cubic spline, `pchip` (never beyond two neighbours) or `linear`."""
     listed = values if isinstance(values, list | tuple) else ()
-    return _made(Table, *listed, times=times, values=values, ends=ends)
+    return _made(Table, *listed, times=times, values=values, ends=ends, interpolation=interpolation)

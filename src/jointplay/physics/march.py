@@ -108,24 +108,25 @@ class Impulses(March):
         now = replace(kept.value, t=h * number(self.taken.value), recent=recent.value if recent else None)
         after = motion.after = h * number(self.taken.value + 1)
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
-        end, acting = replace(step.end, t=after), step.acting
-        assert acting is not None
+        end = replace(step.end, t=after)
+        assert step.acting is not None
+        acting = replace(step.acting, accelerations=[(b - a) / h for a, b in zip(now.v, end.v, strict=True)])
         self.residuals(step)
         record.step(now, end, acting, h, step.pose)
         if acting.touches:
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
+        if motion.digital or (acting.touches and not motion.loop):
+            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
         if motion.loop:
-            if motion.digital:
-                branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
         def sample() -> None:
-            change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, step.shown() if step.shown else replace(acting, accelerations=change), step.pose)
+            record.sample(end, step.shown() if step.shown else acting, step.pose)
 
         done = after >= p["stepper.until"]
-        branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
+        sampled = due(self.taken.value + 1, p["stepper.stride"]) | done
+        branch(sampled, sample, lambda: None)
         self.taken.value = self.taken.value + 1
         kept.value = replace(end, recent=None)
         if recent:
@@ -145,31 +146,43 @@ class Chosen(March):
         motion, p = self.motion, self.p
         kept = memory(self.names, self.begun(self.names))
         chosen, following = memory("step.next", 0.0), memory("samples.following", 1)
-        now, h, until = kept.value, chosen.value, p["stepper.until"]
+        missed = memory("samples.missed", False)  # something struck before the next sample
+        now, h, until = kept.value, self.length(kept.value, chosen.value), p["stepper.until"]
         stop(~(h > 0.0), STEP_TOO_SMALL)
         # as a rounded number: a fused product would let the interval into the last bit of a sample
         time = from_bits(bits(number(following.value) * p["stepper.interval"]))
-        sampling = (time <= now.t + h) & (time < until)
+        sampling = (time <= now.t + h) & (time < until) & ~missed.value
         lands = ~sampling & (now.t + h >= until)
         after = motion.after = where(sampling, time, where(lands, until, now.t + h))
         motion.counts = ~sampling
         length = after - now.t
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
-        error = shared_max(where(step.error == step.error, step.error, HOPELESS))
-        good, end = error <= 1.0, step.end
+        error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
+        beyond = missed.value & (end.t > time)  # nothing strikes in a longer step: then take the shorter one
+        good = (error <= 1.0) & ~beyond
         factor = SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order)
-        longer = length * minimum(maximum(factor, SHRINKING), DOUBLE)
+        longer = where(beyond, time - now.t, length * minimum(maximum(factor, SHRINKING), DOUBLE))
         early = ~(end.t >= after)  # something struck
         restart = minimum(STRUCK, RESTART * sqrt(motion.given("rtol"))) * h
-        kind = where(sampling | lands, h, where(early, restart, longer))
-        chosen.value = where(good, kind, longer)
+        cut = sampling | lands | (h < chosen.value)
+        chosen.value = where(good, where(early & ~sampling, restart, where(cut, chosen.value, longer)), longer)
         stop(~good & (longer < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
-        done = good & ~sampling & (end.t >= until)
-        branch(good & ~sampling, lambda: self.take(kept, now, step), lambda: None)
-        branch((good & sampling) | done, lambda: self.sample(step), lambda: None)
-        passed = (good & sampling) | (done & (time <= until))
-        following.value = following.value + where(passed, whole(1), 0)
+        taken, sampled = good & ~sampling, good & sampling & ~early
+        missed.value = (missed.value & ~taken) | (good & sampling & early)
+        done = taken & (end.t >= until)
+        branch(taken, lambda: self.take(kept, now, step), lambda: None)
+        branch(sampled | done, lambda: self.sample(step), lambda: None)
+        following.value = following.value + where(sampled | (done & (time <= until)), whole(1), 0)
         self.pause(done)
+
+    def length(self, now: State, h: Scalar) -> Scalar:
+        """The length of a step, which must not pass the next knot of what depends on time."""
+        edge = EDGE * maximum(now.t, 1e-3)
+        knot = next_knot(self.motion.equations.pose(now.q, now.t + 2 * edge))
+        if knot is NEVER:
+            return h
+        rest = knot - now.t
+        return where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h))
 
     def take(self, kept: Any, now: State, step: Step) -> None:
         """A step is taken."""

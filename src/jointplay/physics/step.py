@@ -212,7 +212,7 @@ class Stepper:
                 remedy = "use MoreauJean" if kind is Rigid else "use RungeKutta, or make all contacts rigid"
                 text = f"{name} computes {able} contact, got a {word} one; {remedy}"
                 raise ModelError(Problem(("joints", joint, "contact"), text))
-        for joint in mechanism.stopped() if Rigid not in self.computes else ():
+        for joint in mechanism.stopped(Rigid) if Rigid not in self.computes else ():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
         for joint, rough in mechanism.joints.items() if self.impulsive else ():
             if rough.pin_law():

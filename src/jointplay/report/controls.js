@@ -13,6 +13,11 @@ if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;
   element("outcome").textContent = `Ended early: ${content.outcome[1]}`;
 }
+const [judgement, sentence] = content.judgement;
+if (sentence) {
+  element("outcome").hidden = false;
+  element("outcome").append(element("outcome").textContent ? ". " : "", sentence);
+}
 
 const stage = new MechanismView(element("mechanism"));
 const cards = plays.map(play => new JointCard(play, element("cards")));
@@ -32,6 +37,7 @@ function rows(body, pairs) {
   for (const [name, value] of pairs) body.append(make("tr", {}, make("th", { scope: "row", text: name }), typeof value === "string" ? make("td", { text: value }) : make("td", {}, value)));
 }
 rows(document.querySelector("#audit tbody"), content.audit.length ? content.audit : [["audit", "this result carries none"]]);
+if (judgement) rows(document.querySelector("#audit tbody"), [["judgement", sentence || judgement]]);
 rows(document.querySelector("#provenance tbody"), [...content.facts, ...(content.command ? [["command", make("code", { text: content.command })]] : [])]);
 element("model").textContent = content.model;
 

@@ -77,8 +77,8 @@ def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
 
 
 def _audit(run: xarray.Dataset) -> list[list[str]]:
-    named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e["value"]) for e in results.audit(run))
-    return [[name, _number(value)] for name, value in named]
+    named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e) for e in results.audit(run))
+    return [[name, _judged(entry)] for name, entry in named]
 
 
 def payload(
@@ -114,6 +114,7 @@ def payload(
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": _audit(run),
+        "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
     }
@@ -196,6 +197,15 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     facts += [["note", note] for note in json.loads(attrs.get("notes", "[]"))]
     facts += [["computed with", f"jointplay {attrs.get('version', 'of an unknown version')}"]]
     return [*facts, ["page by", f"jointplay {__version__}"]]
+
+
+def _judged(entry: dict[str, Any]) -> str:
+    """The value of an entry of the audit, and its limit where it is judged."""
+    judgement, limit = entry.get("judgement"), entry.get("limit")
+    if judgement is None or limit is None:
+        return _number(entry["value"])
+    text = f"{_number(entry['value'])} (limit {_number(limit)})"
+    return text if judgement == "fine" else f"{text}: {judgement}"
 
 
 def _number(value: float | None) -> str:

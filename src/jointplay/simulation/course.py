@@ -16,6 +16,7 @@ from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
 from ..errors import InputError
 from ..physics.compliance import LANDED, SLOWEST
+from ..physics.contact_solver import FORWARD
 from ..physics.march import ABOUT, Text
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
@@ -111,6 +112,10 @@ class Course:
         assert names is not None
         state: dict[str, Any] = dict(zip(names.q, one.q.tolist(), strict=True))
         state |= zip(names.v, one.v.tolist(), strict=True)
+        if self.stepper.impulsive and one.system.mechanism.journals == "loaded":
+            # what rests on its wall is not struck in the first step
+            resting = (one.here.gaps <= LANDED) & (np.abs(one.here.openings) <= SLOWEST)
+            state |= {mode: FORWARD for mode, rests in zip(names.modes, resting, strict=True) if rests}
         if not self.stepper.impulsive:
             # a compliant contact that is closed at the start is taken as just begun
             for gap, rate, mode, approach in zip(
