@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import trace
 from ..model.control import Along, axis_of, use
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -93,9 +92,9 @@ def linearise(
     numbers = system.parameters
     for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(loop.actuators))):
         numbers = numbers | {f"{part}.{i}": float(x) for i, x in enumerate(values)}
-    written = linear(system.equations(free.redundant), marked)
     kind = "linear", free.redundant, tuple(rated)
-    run = Run(system.program(kind, lambda: trace(written, {}, numbers)), numbers)
+    made = system.traced_as(kind, lambda: linear(system.equations(free.redundant), marked), {}, numbers)
+    run = Run(made, numbers)
     n, m, k = len(axes), len(acting), len(seen)
 
     def found(u: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
