@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from .engine.blocks import Cell
 from .engine.eager import EagerRecorder
 from .engine.machine import control_words
 from .engine.program import Program, run_text
-from .engine.recorder import Cell
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
 from .numerics.splines import Spline
@@ -65,11 +65,11 @@ class Run:
             if share and lanes > 1:
                 raise ValueError("eager runs take one lane at a time and cannot share steps")
             return
-        from .engine.native import native
+        from .engine.native import frame, native
 
         self.native = native(program, lanes, fma, share)
         self.buffers = {}
-        self.frame = aligned(self.native.frame * lanes)
+        self.frame = frame(self.native.frame * lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
         words["frame"] = self.frame
         words |= {f"array {n}": array for n, array in self.arrays.items()}
@@ -337,13 +337,6 @@ def word_of(kind: str, x: Any) -> np.int64:
     """A number as the 64-bit word of its kind."""
     number = DTYPES[kind](x)
     return number.view(np.int64) if kind == "f" else np.int64(number)
-
-
-def aligned(size: int) -> np.ndarray:
-    """So many zero words that begin with a cache line, so that the vectors of lanes straddle none."""
-    words = np.zeros(size + 8, np.int64)
-    first = -words.ctypes.data % 64 // 8
-    return words[first : first + size]
 
 
 def array_size(array: Any) -> int:

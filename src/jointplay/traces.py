@@ -19,9 +19,9 @@ import numpy as np
 
 from . import cache
 from ._version import __version__
+from .engine.blocks import Cell
 from .engine.outline import Outline, outline
 from .engine.program import Program, declare, trace
-from .engine.recorder import Cell
 from .structure import Same
 
 HERE = Path(__file__).parent

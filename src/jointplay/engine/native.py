@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 
 from .. import cache
 from . import pieces
@@ -88,6 +89,13 @@ def native(program: Program, lanes: int, fma: bool, share: bool) -> Native:
             program.natives.setdefault(key, made)
     found: Native = program.natives[key]
     return found
+
+
+def frame(size: int) -> np.ndarray:
+    """So many zero words that begin with a cache line, so that the vectors of lanes straddle none."""
+    words = np.zeros(size + 8, np.int64)
+    first = -words.ctypes.data % 64 // 8
+    return words[first : first + size]
 
 
 def optimised(text: str, machine: Any) -> Any:

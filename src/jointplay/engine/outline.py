@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .blocks import Cell
 from .program import Program
-from .recorder import Cell
 
 RECORDED = ("hoisted", "body", "inputs", "both", "listing")  # what only a trace knows
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Block, Cell, Recorder
+from .blocks import Array, Block, Cell
+from .recorder import Recorder
 from .text import DONE, NON_FINITE, branch
 from .values import Value, active, bits, where
 

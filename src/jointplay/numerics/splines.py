@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.recorder import Array
+from ..engine.blocks import Array
 from ..engine.text import whole
 from ..engine.typing import Scalar
 from ..engine.values import floor, where

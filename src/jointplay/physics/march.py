@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..engine.program import Names
 from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
@@ -57,7 +58,7 @@ class Text:
         self.state, self.rows = motion.names_of_state, motion.rows
         return {}
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> dict[str, object]:
         """What was found by tracing, as plain data."""
         return {"state": vars(self.state), "rows": self.rows}
 
