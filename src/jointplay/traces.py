@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -96,7 +97,7 @@ def own(thing: Any) -> str:
     place, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
     module = sys.modules.get(str(place))
     file = getattr(module, "__file__", None)
-    if file is None or not Path(file).is_relative_to(HERE):
+    if file is None or not file.startswith(f"{HERE}{os.sep}"):
         raise Foreign
     found: Any = module
     for part in name.split("."):
