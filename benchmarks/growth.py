@@ -28,7 +28,7 @@ import time
 import jointplay as jp
 jp.simulate(jp.library.four_bar(), until=0.01)
 begin = time.perf_counter()
-chain = jp.library.pendulum(N, angles=[-1.5 + 0.03 * i for i in range(N)])
+chain = jp.library.pendulum(BARS, angles=[-1.5 + 0.03 * i for i in range(BARS)])
 jp.Simulation(chain, jp.FixedRungeKutta(1e-3)).step(1)
 print(time.perf_counter() - begin)
 """
@@ -64,7 +64,7 @@ def chains() -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for n in SIZES:
         seen = []
-        code = [sys.executable, "-c", FIRST_STEP.replace("N", str(n))]
+        code = [sys.executable, "-c", FIRST_STEP.replace("BARS", str(n))]
         for _ in range(3 if n < 100 else 1):
             with empty_cache():
                 seen.append((float(output(code)), min(float(output(code)) for _ in range(2))))

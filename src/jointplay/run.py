@@ -28,7 +28,8 @@ CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C wa
 class Run:
     """One to eight simulations of a program side by side, each with its own state and parameters.
 
-    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.
+    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.  quick: for
+    few steps, machine code that is made in less time and runs more slowly.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Run:
         fma: bool = True,
         share: bool = False,
         rows: int = 4096,
+        quick: bool = False,
     ) -> None:
         if not isinstance(program, Program):
             raise ValueError(f"Run needs a program made by trace(step, ...), got {program!r}")
@@ -67,7 +69,7 @@ class Run:
             return
         from .engine.native import frame, native
 
-        self.native = native(program, lanes, fma, share)
+        self.native = native(program, lanes, fma, share, quick)
         self.buffers = {}
         self.frame = frame(self.native.frame * lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}

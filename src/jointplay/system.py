@@ -143,7 +143,7 @@ class System:
         self.structure = structure(self.mechanism, self.parameters), tuple(tables)
         self.traced = self.program("equations", lambda: Traced(self))
         self.rows, self.contacts, self.journals = self.traced.rows, self.traced.contacts, self.traced.journals
-        self.run = Run(self.traced.program, self.parameters)
+        self.run = Run(self.traced.program, self.parameters, quick=True)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
