@@ -21,7 +21,7 @@ ROOMS: list[set[str]] = [
     {"elements"},
     {"model"},
     {"physics"},
-    {"system", "structure"},
+    {"system", "structure", "traces"},
     {"simulation", "statics", "results", "recognition", "audit"},
     {"comparison", "analysis", "studies", "balancing"},
     {"papers"},

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from .engine.blocks import Cell
 from .engine.eager import EagerRecorder
 from .engine.machine import control_words
 from .engine.program import Program, run_text
-from .engine.recorder import Cell
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
 from .words import aligned, array_dtype, array_size, contents, encode, word_of
@@ -28,7 +28,8 @@ CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C wa
 class Run:
     """One to eight simulations of a program side by side, each with its own state and parameters.
 
-    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.
+    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.  quick: for
+    few steps, machine code that is made in less time and runs more slowly.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Run:
         fma: bool = True,
         share: bool = False,
         rows: int = 4096,
+        quick: bool = False,
     ) -> None:
         if not isinstance(program, Program):
             raise ValueError(f"Run needs a program made by trace(step, ...), got {program!r}")
@@ -62,15 +64,15 @@ class Run:
             mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
             self.start(lane, *mine)
         if not self.eager:
-            self._compile(fma, share, rows)
+            self._compile(fma, share, rows, quick)
         elif share and lanes > 1:
             raise ValueError("eager runs take one lane at a time and cannot share steps")
 
-    def _compile(self, fma: bool, share: bool, rows: int) -> None:
+    def _compile(self, fma: bool, share: bool, rows: int, quick: bool) -> None:
         """The machine code, buffers for its rows, and the words by which it is called."""
         from .engine.native import native
 
-        self.native = native(self.program, self.lanes, fma, share)
+        self.native = native(self.program, self.lanes, fma, share, quick)
         self.buffers = {}
         self.frame = aligned(self.native.frame * self.lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine.recorder import Cell
+from .engine.blocks import Cell
 from .engine.values import DTYPES
 from .numerics.splines import Spline
 

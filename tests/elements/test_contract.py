@@ -134,7 +134,7 @@ def test_contact_rows_in_every_mode(kind):
 
 
 @pytest.mark.parametrize("kind", [*IDEAL, *(f"loose {name}" for name in TOUCHING)])
-def test_every_number_is_a_number_of_the_run(kind, monkeypatch):
+def test_every_number_is_a_number_of_the_run(kind, monkeypatch, tmp_path):
     """A changed number gives what a mechanism with that number gives: no text looks at the model for it."""
     loose = kind.startswith("loose ")
     mechanism = with_joint(TOUCHING[kind.removeprefix("loose ")] if loose else IDEAL[kind])
@@ -146,6 +146,7 @@ def test_every_number_is_a_number_of_the_run(kind, monkeypatch):
     changed = system.with_(changes)
     assert changed.traced is system.traced
     monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())  # the other one is traced with the new numbers
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
     fresh = System(mechanism.with_(changes))
     assert fresh.traced is not system.traced
     for part in ("residual", "B", "gaps", "openings"):

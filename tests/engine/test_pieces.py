@@ -61,6 +61,15 @@ def test_pieces_in_lanes(numbers, lanes, seed, fma, longest, share):
         assert differences(outcome(whole, lane), outcome(parts, lane)) == []
 
 
+@settings(max_examples=8, **COMMON)
+@given(NUMBERS, st.integers(0, 99))
+def test_quick_code_has_the_same_bits(numbers, seed):
+    made = program(numbers)
+    [chosen] = parameter_sets(1, seed)
+    runs = [run_to_end(made, chosen, steps=STEPS, eager=False, quick=quick) for quick in (False, True)]
+    assert differences(*map(outcome, runs)) == []
+
+
 def test_values_that_change_places():
     """A loop and a step whose ends are what others were: nothing is written before it is read."""
 

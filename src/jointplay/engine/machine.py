@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from .blocks import Array, Block, Construct
 from .program import Program
-from .recorder import Array, Block, Construct
 from .values import OPERATIONS, Value
 
 ALIGNED = '"stackrealign"'  # vectors on the stack do not straddle cache lines

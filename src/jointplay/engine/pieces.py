@@ -13,9 +13,9 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from .blocks import Block, Construct
 from .machine import ALIGNED, Assembler
 from .program import Program
-from .recorder import Block, Construct
 from .values import Value
 
 LONG = 5000  # operations: a longer program is cut

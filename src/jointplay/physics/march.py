@@ -67,6 +67,14 @@ class Text:
         self.state, self.rows = motion.names_of_state, motion.rows
         return {}
 
+    def found(self) -> dict[str, object]:
+        """What was found by tracing, as plain data."""
+        return {"state": vars(self.state), "rows": self.rows}
+
+    def take(self, found: Mapping[str, Any]) -> None:
+        """Know again what was found."""
+        self.state, self.rows = State(**found["state"]), found["rows"]
+
 
 class March:
     """What both kinds of march have in common."""

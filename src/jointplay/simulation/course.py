@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import Program, trace
+from ..engine.program import Program
 from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
 from ..errors import InputError
@@ -21,6 +21,7 @@ from ..physics.march import ABOUT, Text
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..traces import recalled
 from .endings import ending
 from .lanes import Lane
 from .outcome import Ending, Outcome
@@ -62,7 +63,7 @@ class Course:
 
         def make() -> tuple[Program, Text]:
             text = Text(first.system.equations(dropped), labels, self.stepper, timing)
-            return trace(text, {}, self.numbers(first)), text
+            return recalled(text, {}, self.numbers(first), (first.system.structure, kind)), text
 
         self.program, self.text = first.system.program(kind, make)
         width = next(n for n in LANES if n >= self.lanes)

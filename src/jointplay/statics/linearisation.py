@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import trace
 from ..model.control import Along, axis_of, use
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -103,9 +102,9 @@ class _About:
         for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(self.loop.actuators))):
             self.numbers |= {f"{part}.{i}": float(x) for i, x in enumerate(values)}
         marked = list(zip(self.loop.sensors.values(), self.rated, strict=True))
-        written = linear(self.system.equations(redundant), marked)
         kind = "linear", redundant, tuple(self.rated)
-        return Run(self.system.program(kind, lambda: trace(written, {}, self.numbers)), self.numbers)
+        made = self.system.traced_as(kind, lambda: linear(self.system.equations(redundant), marked), {}, self.numbers)
+        return Run(made, self.numbers)
 
     def found(self, run: Run, u: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """States with accelerations, outputs, and the slopes of accelerations and outputs, under inputs u."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..elements.pose import Pose
-from ..engine.program import trace
 from ..model.control import Along, Control
 from ..model.parts import ModelError, Problem
 from ..physics.dynamics import Equations
@@ -104,7 +103,7 @@ def unreachable(system: System, q: np.ndarray, until: float) -> str | None:
     state = dict(zip(system.coordinates, q.tolist(), strict=True)) | {"t": 0.0}
     given = system.parameters | {"tour.until": float(until)}
     given |= {f"tour.{i}": x for i, x in enumerate(begun)}
-    made = system.program("tour", lambda: trace(tour(system.equations()), dict.fromkeys(state, 0.0), given))
+    made = system.traced_as("tour", lambda: tour(system.equations()), dict.fromkeys(state, 0.0), given)
     run = Run(made, given, state)
     run.advance()
     if run.status[0] == "done":
