@@ -62,7 +62,7 @@ class Text:
         strides = {name: p[f"clock.{name}"] for name in self.clock}
         strides |= {f"{name}.most": most for name, most in self.clock.items()}
         motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
-        march = (Chosen if self.stepper.adaptive else Impulses) if self.stepper.impulsive else States
+        march = (ChosenMarch if self.stepper.adaptive else Impulses) if self.stepper.impulsive else States
         march(motion, self.stepper, p).text()
         self.state, self.rows = motion.names_of_state, motion.rows
         return {}
@@ -142,7 +142,7 @@ class Impulses(March):
         self.pause(done)
 
 
-class Chosen(March):
+class ChosenMarch(March):
     """The march of a stepper of impulses that chooses its steps.
 
     Samples lie inside steps: each is the end of a shorter step that is tried for it alone and not taken, so that what
