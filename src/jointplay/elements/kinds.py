@@ -174,9 +174,9 @@ class Joint(Element):
         """What the page draws of it."""
         return Drawing()
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """What is seen of its contact, magnified."""
-        return series.magnified(name)
+        return track.magnified(name)
 
     @classmethod
     def driven_along(cls, moves: str) -> bool:
