@@ -136,6 +136,12 @@ def test_sums_and_peaks_may_be_infinite(mode):
     assert run.status == ["running"] and run["sum"] == run["top"] == np.inf
 
 
+@EVERY_MODE
+def test_large_numbers_are_finite_though_their_sum_is_not(mode):
+    run = run_to_end(trace(lambda s, p: {"x": s.x * 10.0, "y": s.y}, {"x": 1e307, "y": 1.7e308}), steps=2, **mode)
+    assert run.status == ["non-finite"] and int(run["step"][0]) == 1 and run["x"][0] == 1e308
+
+
 @pytest.mark.parametrize("delayed", [True, False])
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_lanes_that_have_ended_keep_their_state_and_disturb_nobody(lanes, delayed):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -135,10 +137,14 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
     floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and x.kind == "f"]
-    terms = [rec.opaque(x, "f") for _, x in floats]  # their sum is finite if they are, far below overflow
+    terms = [rec.opaque(x, "f") for _, x in floats]  # a finite sum has finite terms
     while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
-    finite = abs(terms[0]) < np.inf if terms else True
+
+    def each() -> Any:  # of large numbers the sum alone may overflow
+        return functools.reduce(operator.and_, [abs(x) < np.inf for _, x in floats])
+
+    finite = branch(abs(terms[0]) < np.inf, lambda: True, each) if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
 
     def bad() -> list[Any]:
