@@ -62,7 +62,7 @@ def test_other_numbers_starts_ends_and_steps_trace_nothing():
         jp.simulate(mechanism, 0.01, stepper)
         made = PROGRAMS.made
         other = mechanism.with_({"crank.mass": 1.7, "start.crank": 1.1})
-        jp.simulate(other, 0.02, stepper.finer(0.02), every=0.01, reclose=True)
+        jp.simulate(other, 0.02, stepper.finer(), every=0.01, reclose=True)
         assert PROGRAMS.made == made
         jp.simulate(other.with_({"gravity.x": 1.0}), 0.01, stepper, reclose=True)  # a zero less
         assert PROGRAMS.made > made

@@ -14,7 +14,7 @@ from ..numerics.functions import sincos
 from ..numerics.linalg import Pair
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
-from .spread import Spread, along, entries, spread
+from .spread import FLOOR, Spread, along, entries, spread
 
 
 @dataclass
@@ -161,16 +161,16 @@ class Equations:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)
 
-    def spread(self, rows: ConstraintRows) -> Spread:
+    def spread(self, rows: ConstraintRows, floor: float = FLOOR) -> Spread:
         """What carries demands on the rows over to the coordinates."""
-        return spread(rows.B, self.masses())
+        return spread(rows.B, self.masses(), floor=floor)
 
     def accelerations(
-        self, q: Vector, v: Vector, t: Scalar, more: Vector
+        self, q: Vector, v: Vector, t: Scalar, more: Vector, floor: float = FLOOR
     ) -> tuple[ConstraintRows, Spread, Vector, Vector]:
         """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
         those of the mechanism."""
         rows = self.rows(q, v, t)
-        carrying = self.spread(rows)
+        carrying = self.spread(rows, floor)
         pushed = [f + x for f, x in zip(self.forces(q, v, t), more, strict=True)]
         return rows, carrying, *carrying.accelerations(pushed, rows.rhs)

@@ -25,6 +25,7 @@ from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
 from .reduced import WEAKEST, Model, Reduced, coordinate_value, same_axes
 
 MODEL_CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
+ROUNDED = 1e-12  # of a time: what is nearer has reached it
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
@@ -349,7 +350,8 @@ class Loop:
     def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False) -> None:
         """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
         length h counts with the mean of its two ends (long steps), else with this one."""
-        late = t >= self.plant.numbers("control.settled")
+        settled = self.plant.numbers("control.settled")
+        late, counts = t >= settled * (1 - ROUNDED), t - 0.5 * h > settled if mean else True
         values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
         sizes = {f"control.{n}.error": x - r for n, x, r in zip(self.axes, values, references, strict=True)}
         sizes |= {f"control.{n}.torque": u for n, u in zip(self.control.actuators, said.torques, strict=True)}
@@ -363,10 +365,10 @@ class Loop:
             begun.value = begun.value | (t >= 0.0)
 
         def gather() -> None:
-            total("control.time", h)
+            total("control.time", where(counts, h, 0.0))
             for name, x in sizes.items():
                 peak(f"{name}.most", abs(x), t)
-                total(f"{name}.square", h * squares[name])
+                total(f"{name}.square", where(counts, h * squares[name], 0.0))
 
         branch(late, gather, lambda: None)
 

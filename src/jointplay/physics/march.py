@@ -19,9 +19,11 @@ from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
+from ..parts.time_functions import NEVER
 from .contact_solver import either
 from .dynamics import Equations
-from .failures import RUBBING, fail
+from .failures import RUBBING, UNCLOSED, fail
+from .knots import next_knot
 from .loop import Command
 from .motion import Motion
 from .permanent import watch
@@ -29,9 +31,14 @@ from .record import Bookkeeping
 from .step import Acting, Point, Slope, State, Step, Stepper
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
+ABOUT = 1 + 1e-12  # what is nearer to a time has reached it, in steps of one length
+PARTS = 4  # of an adaptive step: peaks are taken at the end of each
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 HOPELESS = 1e6  # the error of a step that is no number
 GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of this one
+APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
+TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
+EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
 class Text:
@@ -160,15 +167,40 @@ class States(March):
             return Attempt(begun, motion.acting(replace(begun.now.state, **begun.seen)), open_.value)
 
         found: Attempt = branch(late.value, wait, lambda: self.attempt(begun))
+        motion.last = None
         now = found.kept.now.state
         # the last step may go beyond the end: its samples count, its end only if the run goes on from there
-        ready = found.arrived & (now.t <= p["stepper.until"])
-        branch(ready, lambda: self.record.step(now, now, found.acting, found.kept.length), lambda: None)
+        ready = found.arrived & ((now.t <= p["stepper.until"]) | memory("steps.cut", False).value)
+        branch(ready, lambda: self.keep(found), lambda: None)
         open_.value = found.arrived & ~ready
         kept.value = found.kept
         late.value = self.samples(found.kept)
         ended = (memory("contact.lost", 0).value > 0) | (memory("contact.deep", 0).value > 0)
-        self.pause(((now.t >= p["stepper.until"]) | ended) & ~late.value)
+        self.pause(((self.about(now.t) >= p["stepper.until"]) | ended) & ~late.value)
+
+    def keep(self, found: Attempt) -> None:
+        """Record a step.  Adaptive steps are long: what is largest in them is looked for at several places, of the last
+        one up to the end of the run if a result is read there."""
+        motion, kept = self.motion, found.kept
+        now, before, h = kept.now.state, kept.before.state, kept.length
+        if motion.fixed:
+            self.record.step(now, now, found.acting, h)
+            return
+        cut = memory("steps.cut", False).value
+        share = where(cut, (self.p["stepper.until"] - before.t) / h, 1.0)
+
+        def part(index: Scalar) -> tuple[Vector, Scalar]:
+            u = number(index + 1) * (share / PARTS)
+            last = index + 1 >= PARTS
+            t = where(last & ~cut, now.t, before.t + u * h)
+            state = motion.within(kept.before, kept.now, h, u, t)
+            acting = branch(last & ~cut, lambda: found.acting, lambda: motion.acting(state))
+            self.record.seen(state, acting, h * share / PARTS, t)
+            self.record.passes(acting.firm, t)
+            return [index + 1], ~last
+
+        branch(cut, lambda: None, lambda: self.record.energies(now, None))
+        loop([whole(0)], part, PARTS)
 
     def memory(self) -> tuple[Kept, Kept]:
         """Names and starts of what is kept."""
@@ -195,15 +227,14 @@ class States(March):
 
     def attempt(self, begun: Kept) -> Attempt:
         """One step from the state that is kept, taken if its error allows it."""
-        motion, p, now = self.motion, self.p, begun.now
-        adaptive = self.stepper.adaptive
-        h = begun.h if adaptive else p["stepper.step"]
+        motion, p, adaptive = self.motion, self.p, self.stepper.adaptive
+        begun, h = self.length(begun) if adaptive else (begun, p["stepper.step"])
+        now = begun.now
         after = motion.after = now.state.t + h if adaptive else number(self.taken.value + 1) * h
         step: Step = self.stepper.take(motion, now, h)
-        if step.weak is not None:
-            stop(step.weak, SINGULAR_PIVOT)
         self.residuals(step)
         if not adaptive:
+            stop(step.weak if step.weak is not None else False, SINGULAR_PIVOT)
             return self.take(begun, step, h, after, h)
         error = step.error
         if motion.loop:  # a state on trial may be one that the controller's model cannot have
@@ -216,6 +247,8 @@ class States(March):
         following = minimum(h * factor, p["stepper.max_step"])
         # a step that lands on a contact may be as short, but it is taken
         short = (error > 1.0) & (following < 1e-13 * maximum(abs(now.state.t), 1.0))
+        # one that was cut short knows nothing of longer ones
+        following = where((h < begun.h) & (error <= 1.0), maximum(following, begun.h), following)
         trial = step.acting or motion.acting(step.end)
         if motion.loop and trial.command:
             motion.loop.guard(trial.command, short)
@@ -224,14 +257,46 @@ class States(March):
         taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
         return taken
 
+    def length(self, begun: Kept) -> tuple[Kept, Scalar]:
+        """The beginning of a step, and its length: what its predecessor's error allows, cut where contacts could be
+        passed over and at the next knot of what depends on time.
+
+        Forces may jump at a knot: the step that ends there feels what is before it, the next one what is behind it.
+        """
+        motion, h = self.motion, begun.h
+        if motion.labels or motion.following:
+            fastest: Scalar = 1e-300
+            for rate in begun.now.state.v[2::3]:
+                fastest = maximum(fastest, abs(rate))
+            h = minimum(h, TURN / fastest)
+        t = begun.now.state.t
+        edge = EDGE * maximum(t, 1e-3)
+        knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
+        if knot is NEVER:
+            return begun, -shared_max(-h)
+        landed, start = memory("steps.landed", False), begun.now
+
+        def beyond() -> Point:
+            state, _ = motion.project(replace(start.state, t=t + edge))
+            return Point(replace(state, t=t), motion.point(state)[0].slope)
+
+        begun = replace(begun, now=branch(landed.value, beyond, lambda: start))
+        landed.value = False
+        rest = knot - t
+        h = -shared_max(-where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h)))
+        motion.last = where(abs(rest - h) <= edge, knot - edge, NEVER)
+        return begun, h
+
     def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
         """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
         or ends inside it."""
         motion = self.motion
-        state, drift = motion.project(replace(step.end, t=after))
+        state, drift = motion.project(replace(step.end, t=motion.felt(after)))
         point, acting = motion.point(state, often=True)
-        if step.weak is None:
-            stop(acting.weak, SINGULAR_PIVOT)
+        state, point = replace(state, t=after), replace(point, state=replace(point.state, t=after))
+        stop(acting.weak, SINGULAR_PIVOT)
+        apart = drift > APART
+        fail(apart & (motion.fixed | (h < SHORTEST)), UNCLOSED, residual=drift)
         if motion.pins.rough:
             fail(acting.left > OPEN, RUBBING, residual=acting.left)
         if motion.loop and acting.command:
@@ -240,11 +305,16 @@ class States(March):
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
             peak("drift", drift)
+            if motion.last is not None:
+                memory("steps.landed", False).value = motion.last < after
             return self.accepted(begun, state, point, acting, h, following)
 
-        if motion.fixed or not motion.labels:
+        if motion.fixed:
             return accept()
-        share, crossed = motion.compliance.crossing(motion, begun.now, point, h)
+        share, crossed = 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
+        if motion.labels:
+            share, crossing = motion.compliance.crossing(motion, begun.now, point, h)
+            share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
         again = Attempt(replace(begun, h=share * h), acting, False)
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
@@ -267,7 +337,7 @@ class States(March):
 
     def samples(self, kept: Kept) -> Scalar:
         """Write the samples inside the last step; gives whether some are left."""
-        motion, p, end = self.motion, self.p, kept.now.state.t
+        motion, p, end = self.motion, self.p, self.about(kept.now.state.t)
 
         def write(time: Scalar) -> None:
             u = (time - kept.before.state.t) / kept.length
@@ -288,6 +358,10 @@ class States(March):
         [index], unfinished = loop([following.value], sample, SAMPLES)
         following.value = index
         return unfinished
+
+    def about(self, t: Scalar) -> Scalar:
+        """A time as it counts at the end: that of so many steps of one length may be short of it by rounding."""
+        return t * ABOUT if self.motion.fixed else t
 
     def held(self, now: State, late: Scalar) -> Command:
         """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the

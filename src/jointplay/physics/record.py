@@ -80,6 +80,9 @@ CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
+NEAR, BENT = 0.8, 0.5  # positions in which rows depend on each other: how near both sides are, how much they may bend
+
+
 class Bookkeeping:
     """Writes down what steps arrive at."""
 
@@ -95,13 +98,33 @@ class Bookkeeping:
     # -- every step
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
+        self.energies(end, pose)
+        self.seen(now if self.impulsive else end, acting, h, end.t)
+        self.passes(acting.firm, end.t)
+
+    def seen(self, at: State, acting: Acting, h: Scalar, t: Scalar) -> None:
+        """Keep peaks of what acts at a time t, and for a time of length h what the control loop is like at a state."""
         loop = self.motion.loop
         if loop and acting.command:
-            at = now if self.impulsive else end
             loop.statistics(acting.command, at.q, at.t, h, mean=not self.impulsive)
             loop.stray(at.q, acting.command, at.t)
-        self.energies(end, pose)
-        self.forces(acting, end.t)
+        self.forces(acting, t)
+
+    def passes(self, firm: Scalar, t: Scalar) -> None:
+        """Count positions in which rows depend on each other: `firm`, seen at times t one after the other, falls to 0
+        there and rises again, as it would if it went on straight from the last two to the one before them."""
+        if is_zero(firm - 1.0):
+            return
+        names = {"firm": ["singular.before", "singular.last"], "time": ["singular.before.time", "singular.last.time"]}
+        kept = memory(names, {"firm": [1.0, 1.0], "time": [-2.0, -1.0]})
+        (first, second), (early, late) = kept.value["firm"], kept.value["time"]
+        kept.value = {"firm": [second, firm], "time": [late, t]}
+        rise = (firm - second) * (late - early) / maximum(t - late, 1e-300)
+        straight = abs(first + second - rise) < BENT * (first + second)
+        at = memory("singular.time", -1.0)
+        passed = (firm > second) & (first + second < NEAR) & straight & (at.value < early)
+        at.value = where(passed, late, at.value)
+        total("singular.passes", where(passed, 1.0, 0.0))
 
     def energies(self, end: State, pose: Pose | None) -> None:
         """The energy balance, and the momenta of what nothing outside acts on."""

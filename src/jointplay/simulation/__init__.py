@@ -68,7 +68,7 @@ def simulate(
         simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
     result = run(simulation, progress, strict, late)
     if audit == "convergence" and simulation.status[0].complete:
-        finer = simulation.stepper.finer(until)
+        finer = simulation.stepper.finer()
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
         finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))

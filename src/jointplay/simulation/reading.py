@@ -306,6 +306,14 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     reading = Reading(simulation, lane)
     one, outcome = simulation.each[lane], simulation.status[lane]
     remarks = one.pilot.remarks(reading.lasting) if one.pilot else []
+    if passes := int(reading.lasting("singular.passes")):
+        where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
+        which = "a singular position" if passes == 1 else f"{passes} singular positions"
+        remarks.append(
+            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates"
+        )
+    if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
+        remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
     attrs = {
         "outcome": str(outcome.kind),

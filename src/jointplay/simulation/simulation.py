@@ -32,8 +32,8 @@ class Simulation(Course):
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
-    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, of which adaptive
-    steps are a hundredth at most. reclose: see `simulate`.
+    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
+    reclose: see `simulate`.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -102,8 +102,8 @@ class Simulation(Course):
     def status(self) -> list[Outcome]:
         """How each lane stands."""
         running = [Outcome(Ending.RUNNING, f"at {t:.6g} s", float(t)) for t in self.time]
-        for lane, t in enumerate(self.time):
-            if t >= self.ends[lane]:
+        for lane, arrived in enumerate(self.reaches(self.ends)[: self.lanes]):
+            if arrived:
                 running[lane] = Outcome(Ending.DONE, self.reached(float(self.ends[lane])), float(self.ends[lane]))
         return [outcome or now for outcome, now in zip(self.outcomes, running, strict=True)]
 
@@ -321,4 +321,5 @@ class Simulation(Course):
         """What a lane has computed so far, as `simulate` gives it."""
         from .reading import dataset
 
-        return dataset(self, self.checked(lane))
+        with self.lock, self.cut(self.checked(lane)):
+            return dataset(self, lane)

@@ -15,15 +15,17 @@ from ..model.checks import implausible
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import started
-from ..parts.motions import Sum, Table
+from ..parts.motions import Sum
+from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, freedom, weakest
+from .assembly import Freedom, assemblies, freedom, weakest
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import start
+from .starting import closed, start
 
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
+APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
@@ -39,6 +41,7 @@ class Check:
     freedom: Freedom
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
+    branches: tuple[str, ...] = ()  # other ways in which it can be assembled
 
     @property
     def degrees(self) -> int:
@@ -61,6 +64,8 @@ class Check:
             head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
         head += [("drives", self.drives)] if self.drives else []
+        for i, branch in enumerate(self.branches):
+            head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
         lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
@@ -103,9 +108,26 @@ def check(model: Mechanism | System) -> Check:
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
     text = "" if around is None else around.text()
+    branches = tuple(_branches(system, q))
     q, v, found = _with_free(mechanism, system, loose, q, v, found)
     coordinates = tuple(f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle"))
-    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text)
+    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text, branches)
+
+
+def _branches(system: System, q: np.ndarray) -> Iterator[str]:
+    """Other ways in which a mechanism can be assembled with its start values, by the bodies that differ."""
+    for other in assemblies(closed(system)):
+        turned = [math.remainder(b - a, math.tau) for a, b in zip(q[2::3], other[2::3], strict=True)]
+        moved = np.abs(other - q).reshape(-1, 3)[:, :2].max(axis=1)
+        told = []
+        for i, body in enumerate(system.mechanism.bodies):
+            x, y, angle = other[3 * i : 3 * i + 3]
+            if abs(turned[i]) > APART:
+                told.append(f"{body} {shown(math.degrees(math.remainder(angle, math.tau)))} deg")
+            elif moved[i] > APART:
+                told.append(f"{body} ({shown(x)}, {shown(y)}) m")
+        if told:
+            yield ", ".join(told)
 
 
 def _attached(model: Mechanism | System) -> tuple[System, list[str]]:
