@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import jointplay as jp
+from jointplay.model.parts import ModelError
 
 TOLERANCE = 0.02  # of what is known: an error that an engineer would not notice
 LIB = jp.library
@@ -264,6 +265,15 @@ def healthy() -> dict[str, Callable[[], Any]]:
 HEALTHY = healthy()
 
 
-def noticed(found: Found) -> bool:
-    """Whether a run that may be wrong says so, or ended early."""
-    return found.run.attrs["judgement"] != "fine" or found.run.attrs["outcome"] != "done"
+def verdict(case: Callable[[], Found]) -> str:
+    """What becomes of an adversarial run: refused, ended early, noticed, right, or silently wrong."""
+    try:
+        found = case()
+    except ModelError as error:
+        return f"refused: {error}"
+    attrs = found.run.attrs
+    if attrs["judgement"] != "fine":
+        return f"noticed: {attrs['judgement_text']}"
+    if attrs["outcome"] != "done":
+        return f"ended early: {attrs['outcome_text']}"
+    return f"{'right' if found.error <= TOLERANCE else 'silently wrong'}: off by {found.error:.2g}"

@@ -12,8 +12,8 @@ from pydantic import model_validator
 
 from ..numerics.linalg import Pair, Scalar
 from ..parts.choices import LawChoice
-from ..parts.motions import NEVER
 from ..parts.part import KeyPath, Part, Quantity, refuse
+from ..parts.time_functions import NEVER
 from .contacts import Compliant, Following, Rigid
 from .drawing import Drawing, Play, Track
 from .fields import Refers

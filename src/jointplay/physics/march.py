@@ -20,7 +20,7 @@ from ..engine.values import bits, from_bits, number, sqrt, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
-from ..parts.motions import NEVER
+from ..parts.time_functions import NEVER
 from .contact_solver import either
 from .dynamics import Equations
 from .failures import RUBBING, UNCLOSED, fail

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
+from ..physics.knots import motions
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -45,6 +46,10 @@ def audit(reading: Reading) -> list[Finding]:
             Finding("energy lost by friction", reading.number("friction.loss"), "J"),
             Finding("energy created in impacts", reading.largest("created"), "J"),
         ]
+    spans = [motion.shortest() for _, motion in motions(reading.mechanism)]
+    if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
+        ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
+        found.append(Finding("step beside the shortest change of a motion", ratio, "1"))
     if reading.mechanism.isolated():
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))

@@ -15,7 +15,8 @@ from ..model.checks import implausible
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import started
-from ..parts.motions import Sum, Table
+from ..parts.motions import Sum
+from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
 from .assembly import Freedom, assemblies, freedom, weakest
