@@ -9,7 +9,7 @@ no new step is begun.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..engine.program import Names
@@ -29,7 +29,7 @@ from .loop import Command
 from .motion import Motion
 from .permanent import watch
 from .record import Bookkeeping
-from .step import Acting, Point, Slope, State, Step, Stepper
+from .step import Acting, Point, Recent, Slope, State, Step, Stepper
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
 ABOUT = 1 + 1e-12  # what is nearer to a time has reached it, in steps of one length
@@ -69,11 +69,13 @@ class Text:
 
     def found(self) -> dict[str, object]:
         """What was found by tracing, as plain data."""
-        return {"state": vars(self.state), "rows": self.rows}
+        assert self.state is not None
+        return {"state": asdict(self.state), "rows": self.rows}
 
     def take(self, found: Mapping[str, Any]) -> None:
         """Know again what was found."""
-        self.state, self.rows = State(**found["state"]), found["rows"]
+        state, recent = found["state"], found["state"]["recent"]
+        self.state, self.rows = State(**state | {"recent": recent and Recent(**recent)}), found["rows"]
 
 
 class March:

@@ -88,7 +88,7 @@ def box(places: Places) -> list[float]:
             found += [places.point(joint.points[1]) + radius * way for way in (1, -1, 1j, -1j)]
     for name, body in model.bodies.items():
         if body.counterweight is not None and body.counterweight.mass:
-            found.append(places.series.centres[name] + places.turns[name] * complex(*weight_arm(body)))
+            found.append(places.track.centres[name] + places.turns[name] * complex(*weight_arm(body)))
     return [
         *(float(min(np.nanmin(part(p)) for p in found)) for part in (np.real, np.imag)),
         *(float(max(np.nanmax(part(p)) for p in found)) for part in (np.real, np.imag)),
