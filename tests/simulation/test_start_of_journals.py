@@ -50,6 +50,8 @@ def test_the_journal_of_a_hanging_bar_lies_below_the_middle_of_its_bearing():
         assert abs(float(here.gaps[0])) < 1e-15
         run = jp.simulate(hanging, 0.05, jp.MoreauJean(1e-4))
         assert float(run.peak_force[0]) == pytest.approx(2 * 9.81, rel=1e-6) and not run.impacts.values.any()
+        assert float(run.normal_force[0, 0]) == pytest.approx(2 * 9.81, rel=1e-6)  # from the first sample on
+        assert int(run["mode"][0, 0]) == 2 and float(run.force_y[0, 0]) == pytest.approx(2 * 9.81, rel=1e-6)
 
 
 def test_the_load_of_a_guide_decides_between_one_side_and_two_corners():

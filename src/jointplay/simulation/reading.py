@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .simulation import Simulation
 
+SLIDING = float(record.MEANINGS.index("sliding"))
 TOUCHING = 1e-9  # m or rad: a contact that is closed at the start
 Variables = dict[str, Any]
 # largest values over all steps: where they are kept, whose they are and their unit
@@ -128,6 +129,8 @@ class Reading:
             first |= {joint + signal.end: x for signal, x in zip(record.JOURNALS.values(), place, strict=True)}
         if one.here.gaps.min(initial=math.inf) <= TOUCHING:  # what presses is known from the first step
             first |= early
+            resting = zip(one.system.contacts, one.here.gaps, strict=True)
+            first |= {label + record.MODE.end: SLIDING for label, gap in resting if gap <= TOUCHING}
         return {name: np.append(first.get(name, 0.0), values) for name, values in rows.items()}
 
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
