@@ -148,7 +148,12 @@ def test_paper_002_is_periodic(record, c, reference):
     periodic = (found.verdict, round(found.period or 0, 6)) == ("periodic", 36.0)
     told(record, item, "verdict", found.headline(), "periodic, 36 s", periodic, "")
     finer = 450 * found.details["finer"]["link3.angle"]  # G is 450 mm from the pin of its link
-    told(record, item, "change of G by a tighter tolerance", finer, TOLERANCES, finer < 10 * TOLERANCES, "mm")
+    middle = float(np.median(finer))
+    told(
+        record, item, "change of G by a tighter tolerance, middle phase", middle, TOLERANCES, middle < TOLERANCES, "mm"
+    )
+    record(item=item, quantity="change of G by a tighter tolerance, where it is most", unit="mm", ours=float(finer.max()),
+           reference=0.01, verdict="reproduces" if finer.max() < 0.01 else "differs")  # fmt: skip
 
 
 def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
@@ -161,7 +166,9 @@ def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
     told(record, item, "largest exponent", found.exponent, 13.0, found.exponent > 5)
     told(record, item, "drive periods of 7.2 s covered", found.periods_covered, 100.0, found.periods_covered >= 100, "")
     spread = 450 * found.details["strobed"]["link3.angle"]
-    told(record, item, "spread of G once a period", spread, 0.075, 1e3 * TOLERANCES < spread < 1.0, "mm")
+    most, middle = float(spread.max()), float(np.median(spread))
+    told(record, item, "spread of G once a period, where it is most", most, 0.075, 0.02 < most < 0.5, "mm")
+    told(record, item, "spread of G once a period, middle phase", middle, TOLERANCES, middle > 10 * TOLERANCES, "mm")
     [chaotic_part] = [one for one in found.evidence if one.indicator.startswith("what is chaotic")]
     told(record, item, "what is chaotic", chaotic_part.says, "the chatter in the bore",
          "slider.angle.rate" in chaotic_part.says and found.details["spreads"]["link3.angle"] < 1e-3, "")  # fmt: skip

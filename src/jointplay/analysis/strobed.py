@@ -118,11 +118,11 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strob
     spreads = np.array([seen.shares(part) for part in off])
     widest, spread = int(np.argmax(spreads.max(axis=1))), float(spreads.max())
     details["spreads"] = dict(zip(seen.names, spreads.max(axis=0).tolist(), strict=True))
-    details["strobed"] = dict(zip(seen.names, off.max(axis=0).tolist(), strict=True))
+    details["strobed"] = dict(zip(seen.names, off.T, strict=True))  # at each phase, in the units of the number
     listed = [repeat_evidence(multiple, shown, enough, most, len(late))]
     listed.append(spread_evidence(seen, off[widest], spreads[widest], widest, late[:, widest], details))
     if changed is not None and finer is not None:
-        details["finer"] = dict(zip(seen.names, changed.max(axis=0).tolist(), strict=True))
+        details["finer"] = dict(zip(seen.names, changed.T, strict=True))  # likewise
         told = "at the phase where it is most; of a chaotic motion it is as large as the spread"
         listed.append(Evidence("change of the section by finer steps", float(finer.max()), None, told))
     return Strobed(multiple, spread, listed)
@@ -145,7 +145,7 @@ def part_evidence(details: dict[str, Any]) -> Evidence:
     wide = sorted((name for name in spreads if spreads[name] > PART), key=lambda name: -spreads[name])
     calm = len(spreads) - len(wide)
     said = f"spread over more than {PART:g} of their range: {', '.join(wide) or 'none'}; the other {calm} by less, "
-    said += f"{shown} by {spreads[shown]:.2g} of it ({details['strobed'][shown]:.3g})"
+    said += f"{shown} by {spreads[shown]:.2g} of it ({details['strobed'][shown].max():.3g})"
     return Evidence("what is chaotic: numbers of the state", float(len(wide)), None, said)
 
 
