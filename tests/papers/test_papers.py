@@ -394,9 +394,9 @@ def test_controllers_of_akhadkar(akhadkar2016):
 
 
 def test_histories_of_akhadkar_are_runs(akhadkar2016, monkeypatch):
-    plain = akhadkar2016.Case
-    monkeypatch.setattr(akhadkar2016, "Case", lambda law, plays: plain(law, plays, until=0.05, step=1e-4))
+    run = akhadkar2016.motion(akhadkar2016.Case("tau6", (3.0, 3.0), until=0.05, step=1e-4))
+    assert "lyapunov" in run and "tracking_error" in run and run.sizes["contact"] == 2
+    monkeypatch.setattr(akhadkar2016, "motion", lambda case: case)
     found = dict(STUDIES["akhadkar2016"].histories())
     assert list(found) == [f"{law}-{joints}" for law in ("tau4", "tau5", "tau6") for joints in ("J2", "J2-J3")]
-    assert "lyapunov" in found["tau5-J2"] and "tracking_error" in found["tau4-J2-J3"]
-    assert found["tau6-J2-J3"].sizes["contact"] == 2
+    assert found["tau5-J2"].plays == (3.0, 0.0) and found["tau6-J2-J3"].law == "tau6"
