@@ -152,8 +152,9 @@ def test_paper_002_is_periodic(record, c, reference):
     told(
         record, item, "change of G by a tighter tolerance, middle phase", middle, TOLERANCES, middle < TOLERANCES, "mm"
     )
-    record(item=item, quantity="change of G by a tighter tolerance, where it is most", unit="mm", ours=float(finer.max()),
-           reference=0.01, verdict="reproduces" if finer.max() < 0.01 else "differs")  # fmt: skip
+    record(item=item, quantity="change of G by a tighter tolerance, where it is most", unit="mm",
+           ours=float(finer.max()), reference=0.01,
+           verdict="reproduces" if finer.max() < 0.01 else "differs")  # fmt: skip
 
 
 def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):

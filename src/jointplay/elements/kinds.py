@@ -1,7 +1,4 @@
-"""Kinds of joint, drive and force.  A kind is a class: its fields, what it does, and everything that is said of it.
-
-A class with a `kind` is known from then on, in files too: to define it, or to import it, is all there is to do.
-"""
+"""Kinds of joint, drive and force: classes that say everything of them.  To define one makes it known, in files too."""
 
 from __future__ import annotations
 

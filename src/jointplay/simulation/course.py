@@ -17,7 +17,8 @@ from ..engine.values import LANES
 from ..errors import InputError
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.contact_solver import FORWARD
-from ..physics.march import ABOUT, Text
+from ..physics.march import Text
+from ..physics.marches import ABOUT
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed

@@ -20,7 +20,7 @@ from ...numerics.choice import maximum
 from ...numerics.linalg import dot
 from ..motion import WATCHED
 from ..step import State
-from .moreau_jean import Ends, Landing
+from .first_order import Ends, Landing
 from .passes import NOTHING, STILL
 from .second_order import GO, Going, SecondOrder
 

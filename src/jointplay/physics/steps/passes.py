@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ...engine.derivatives import derivative, tangents
-from ...engine.text import SINGULAR_PIVOT, branch, loop, stop
+from ...engine.text import branch, loop
 from ...engine.typing import Matrix, Scalar, Vector
-from ...engine.values import TraceError, Value, sqrt, where
+from ...engine.values import sqrt, where
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
@@ -33,9 +33,10 @@ from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
 from ..forces import resistances
 from ..loop import Command
 from ..motion import PIVOT, Motion
+from ..slopes import along, slopes_of
 from ..spread import mixed, spread
 from ..step import Reaction, Recent, State, Touch
-from .moreau_jean import (
+from .first_order import (
     OPENED,
     ROUNDS,
     SHUT,
@@ -43,12 +44,15 @@ from .moreau_jean import (
     ContactRows,
     Ends,
     Landing,
-    MoreauJean,
     RigidStep,
     closing,
     combined,
+    firmness,
     most,
 )
+
+if TYPE_CHECKING:
+    from .moreau_jean import MoreauJean
 
 CLOSED = 1e-11  # m or rad: a gap that counts as shut where something strikes
 NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly opens
@@ -180,7 +184,7 @@ class Pass:
         giving = [dot(line, gained) for line in lines]
         given = [x + dot(line, free) for x, line in zip(giving, lines, strict=True)]
         self.smooth, self.called = self.spread.nearest(free, [*rows.speed, *given])
-        stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
+        self.firm = firmness(self.spread) if rows.B else 1.0
         begun = [-(self.half * x) for x in gained]  # q + k/2 (v + free), seen from the predicted end
         if self.project:  # a row on rates has no residual: its positions follow its rates
             each = zip(rows.residual, rows.at_rate, wanted, rows.B, strict=True)
@@ -393,21 +397,3 @@ class Pass:
             added = reaction(pose, c, n, f)
             reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added, strict=True)))
         return reactions
-
-
-def along(outputs: Sequence[Scalar], inputs: Sequence[Scalar], rates: Sequence[Scalar]) -> Vector:
-    """The derivatives of the outputs as the inputs, taken as independent, change at these rates."""
-    known: dict[int, dict[int, Scalar]] = {}
-    for x, rate in zip(inputs, rates, strict=True):
-        if isinstance(x, Value):
-            base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
-            known[base.serial] = {0: sign * rate}
-    return [row.get(0, 0.0) for row in tangents(outputs, known, 1)]
-
-
-def slopes_of(torques: Sequence[Scalar], rates: Sequence[Scalar]) -> Matrix:
-    """How a law answers to rates; a law that cannot be differentiated is taken as one that does not."""
-    try:
-        return derivative(torques, rates)
-    except TraceError:
-        return [[0] * len(rates) for _ in torques]

@@ -23,7 +23,7 @@ from ..contact_solver import FINE, OPEN, either
 from ..contacts import contacts
 from ..loop import Command
 from ..step import Acting, Reaction, State, Step, Touch
-from .moreau_jean import Ends
+from .first_order import Ends
 from .passes import NOTHING, Pass
 
 IMPACT, LEARN, TRY, GO = 0.0, 1.0, 2.0, 3.0  # what a pass is for
@@ -34,7 +34,7 @@ DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
 
-Form = TypeVar("Form")
+Carried = TypeVar("Carried")
 
 
 @dataclass
@@ -56,6 +56,7 @@ class Going:
     residuals: dict[str, Scalar]
     refined: Scalar  # 1 where positions were closed once more
     error: Scalar = 0.0  # of chosen steps, relative to the tolerance
+    firm: Scalar = 1.0  # how far rows are from depending on each other
 
 
 class SecondOrder(Pass):
@@ -90,7 +91,7 @@ class SecondOrder(Pass):
         turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
         aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
         seen = none, none, none, [*none, *none], reactions
-        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0)
+        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0, 1.0)
 
     # -- what the step leaves for the record
     def acted(self, going: Going) -> Acting:
@@ -107,7 +108,7 @@ class SecondOrder(Pass):
             place = going.state.known
             command = Command(recent.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
         rows = [x * h for x in recent.multipliers]
-        return Acting(recent.a, rows, going.reactions, touches, command=command, over=h)
+        return Acting(recent.a, rows, going.reactions, touches, command=command, over=h, firm=going.firm)
 
     def shown(self, end: State, did: Acting) -> Acting:
         """The forces where the step ends: sizes by those of the middles of this step and of the last, if nothing
@@ -151,7 +152,7 @@ class SecondOrder(Pass):
             residuals=mapped(maximum, going.residuals, residuals),
             refined=maximum(going.refined, refined),
         )
-        ahead = self.judged(ahead, split)
+        ahead = self.judged(replace(ahead, firm=self.firm), split)
         n, t = ([getattr(touch, x) for touch in ends.touches] for x in ("normal", "tangential"))
         reactions = self.reactions_of(self.rows, self.near, ends.rows, n, t)
         this = [x for touch in ends.touches for x in (touch.normal, touch.tangential)], reactions
@@ -245,7 +246,7 @@ class SecondOrder(Pass):
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
-def choose(mask: Scalar, a: Form, b: Form) -> Form:
+def choose(mask: Scalar, a: Carried, b: Carried) -> Carried:
     """One of two trees of the same form."""
-    chosen: Form = mapped(lambda x, y: where(mask, x, y), a, b)
+    chosen: Carried = mapped(lambda x, y: where(mask, x, y), a, b)
     return chosen

@@ -1,0 +1,285 @@
+"""One call of a run's program with a stepper of states: projected, judged, landed on contacts and knots, sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..engine.text import SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
+from ..engine.trees import mapped
+from ..engine.typing import Scalar, Vector
+from ..engine.values import bits, from_bits, number, where
+from ..numerics.choice import maximum, minimum
+from ..numerics.functions import pow
+from ..numerics.signals import peak
+from ..parts.time_functions import NEVER
+from .failures import RUBBING, UNCLOSED, fail
+from .knots import next_knot
+from .loop import Command
+from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March
+from .permanent import watch
+from .step import Acting, Point, State, Step
+
+SAMPLES = 8  # rows written in one call at most; the step is held until all are out
+PARTS = 4  # of an adaptive step: peaks are taken at the end of each
+OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
+APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
+TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
+
+
+@dataclass
+class Kept:
+    """What a march of states keeps from call to call: both ends of the last step, its length and the next one's."""
+
+    before: Point
+    now: Point
+    seen: dict[str, Any]  # parts of the end's state as they were when forces were computed there
+    pushes: Vector  # of joints in permanent contact
+    length: Scalar
+    h: Scalar
+
+
+def parts(state: State) -> dict[str, Any]:
+    """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
+    return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
+
+
+@dataclass
+class Attempt:
+    """What a call arrives at."""
+
+    kept: Kept
+    acting: Acting
+    arrived: Scalar  # a step was taken whose end is not recorded yet
+
+
+class States(March):
+    """The march of a stepper of states, with steps of one length or chosen by their error."""
+
+    def text(self) -> None:
+        """One attempt of a step, or samples of the last."""
+        motion, p = self.motion, self.p
+        kept = memory(*self.memory())
+        late, open_ = memory("samples.late", False), memory("steps.open", False)
+        begun: Kept = kept.value
+        if motion.digital:
+            motion.held = self.held(begun.now.state, late.value)
+        begun = replace(begun, now=self.fresh(begun.now))
+
+        def wait() -> Attempt:
+            return Attempt(begun, motion.acting(replace(begun.now.state, **begun.seen)), open_.value)
+
+        found: Attempt = branch(late.value, wait, lambda: self.attempt(begun))
+        motion.last = None
+        now = found.kept.now.state
+        # the last step may go beyond the end: its samples count, its end only if the run goes on from there
+        ready = found.arrived & ((now.t <= p["stepper.until"]) | memory("steps.cut", False).value)
+        branch(ready, lambda: self.keep(found), lambda: None)
+        open_.value = found.arrived & ~ready
+        kept.value = found.kept
+        late.value = self.samples(found.kept)
+        ended = (memory("contact.lost", 0).value > 0) | (memory("contact.deep", 0).value > 0)
+        self.pause(((self.about(now.t) >= p["stepper.until"]) | ended) & ~late.value)
+
+    def keep(self, found: Attempt) -> None:
+        """Record a step.  Adaptive steps are long: what is largest in them is looked for at several places, of the last
+        one up to the end of the run if a result is read there."""
+        motion, kept = self.motion, found.kept
+        now, before, h = kept.now.state, kept.before.state, kept.length
+        if motion.fixed:
+            self.record.step(now, now, found.acting, h)
+            return
+        cut = memory("steps.cut", False).value
+        share = where(cut, (self.p["stepper.until"] - before.t) / h, 1.0)
+
+        def part(index: Scalar) -> tuple[Vector, Scalar]:
+            u = number(index + 1) * (share / PARTS)
+            last = index + 1 >= PARTS
+            t = where(last & ~cut, now.t, before.t + u * h)
+            state = motion.within(kept.before, kept.now, h, u, t)
+            acting = branch(last & ~cut, lambda: found.acting, lambda: motion.acting(state))
+            self.record.seen(state, acting, h * share / PARTS, t)
+            self.record.passes(acting.firm, t)
+            return [index + 1], ~last
+
+        branch(cut, lambda: None, lambda: self.record.energies(now, None))
+        loop([whole(0)], part, PARTS)
+
+    def memory(self) -> tuple[Kept, Kept]:
+        """Names and starts of what is kept."""
+        motion = self.motion
+        point = Point(self.names, motion.names_of_slope)
+        before = mapped(lambda name: f"before.{name}", point)
+        pushes = [f"{joint}.push" for joint in motion.following]
+        seen = mapped(lambda name: f"seen.{name}", parts(self.names))
+        names = Kept(before, point, seen, pushes, "step.length", "step.next")
+        start = Point(self.begun(self.names), mapped(lambda name: 0.0, motion.names_of_slope))
+        return names, Kept(start, start, parts(start.state), [0.0] * len(pushes), 1.0, 0.0)
+
+    def fresh(self, now: Point) -> Point:
+        """The state with its slope; computed anew in the first call, and where its torques have just changed."""
+        motion, known = self.motion, memory("steps.known", False)
+
+        def compute() -> Point:
+            found, _ = motion.point(now.state)
+            return Point(now.state, found.slope)
+
+        found = compute() if motion.held else branch(known.value, lambda: now, compute)
+        known.value = known.value | (now.state.t >= 0.0)
+        return found
+
+    def attempt(self, begun: Kept) -> Attempt:
+        """One step from the state that is kept, taken if its error allows it."""
+        motion, p, adaptive = self.motion, self.p, self.stepper.adaptive
+        begun, h = self.length(begun) if adaptive else (begun, p["stepper.step"])
+        now = begun.now
+        after = motion.after = now.state.t + h if adaptive else number(self.taken.value + 1) * h
+        step: Step = self.stepper.take(motion, now, h)
+        self.residuals(step)
+        if not adaptive:
+            stop(step.weak if step.weak is not None else False, SINGULAR_PIVOT)
+            return self.take(begun, step, h, after, h)
+        error = step.error
+        if motion.loop:  # a state on trial may be one that the controller's model cannot have
+            error = where(error == error, error, HOPELESS)
+        error = shared_max(error)
+        stop(~(h > 0.0), STEP_TOO_SMALL)  # a step of no length would be tried for ever
+        factor = minimum(
+            maximum(SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order), SHRINKING), GROWTH
+        )
+        following = minimum(h * factor, p["stepper.max_step"])
+        # a step that lands on a contact may be as short, but it is taken
+        short = (error > 1.0) & (following < 1e-13 * maximum(abs(now.state.t), 1.0))
+        # one that was cut short knows nothing of longer ones
+        following = where((h < begun.h) & (error <= 1.0), maximum(following, begun.h), following)
+        trial = step.acting or motion.acting(step.end)
+        if motion.loop and trial.command:
+            motion.loop.guard(trial.command, short)
+        stop(short, STEP_TOO_SMALL)
+        rejected = Attempt(replace(begun, h=following), trial, False)
+        taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
+        return taken
+
+    def length(self, begun: Kept) -> tuple[Kept, Scalar]:
+        """The beginning of a step, and its length: what its predecessor's error allows, cut where contacts could be
+        passed over and at the next knot of what depends on time.
+
+        Forces may jump at a knot: the step that ends there feels what is before it, the next one what is behind it.
+        """
+        motion, h = self.motion, begun.h
+        if motion.labels or motion.following:
+            fastest: Scalar = 1e-300
+            for rate in begun.now.state.v[2::3]:
+                fastest = maximum(fastest, abs(rate))
+            h = minimum(h, TURN / fastest)
+        t = begun.now.state.t
+        edge = EDGE * maximum(t, 1e-3)
+        knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
+        if knot is NEVER:
+            return begun, -shared_max(-h)
+        landed, start = memory("steps.landed", False), begun.now
+
+        def beyond() -> Point:
+            state, _ = motion.project(replace(start.state, t=t + edge))
+            return Point(replace(state, t=t), motion.point(state)[0].slope)
+
+        begun = replace(begun, now=branch(landed.value, beyond, lambda: start))
+        landed.value = False
+        rest = knot - t
+        h = -shared_max(-where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h)))
+        motion.last = where(abs(rest - h) <= edge, knot - edge, NEVER)
+        return begun, h
+
+    def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
+        """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
+        or ends inside it."""
+        motion = self.motion
+        state, drift = motion.project(replace(step.end, t=motion.felt(after)))
+        point, acting = motion.point(state, often=True)
+        state, point = replace(state, t=after), replace(point, state=replace(point.state, t=after))
+        stop(acting.weak, SINGULAR_PIVOT)
+        apart = drift > APART
+        fail(apart & (motion.fixed | (h < SHORTEST)), UNCLOSED, residual=drift)
+        if motion.pins.rough:
+            fail(acting.left > OPEN, RUBBING, residual=acting.left)
+        if motion.loop and acting.command:
+            motion.loop.guard(acting.command)
+
+        def accept() -> Attempt:
+            self.taken.value = self.taken.value + 1
+            peak("drift", drift)
+            if motion.last is not None:
+                memory("steps.landed", False).value = motion.last < after
+            return self.accepted(begun, state, point, acting, h, following)
+
+        if motion.fixed:
+            return accept()
+        share, crossed = 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
+        if motion.labels:
+            share, crossing = motion.compliance.crossing(motion, begun.now, point, h)
+            share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
+        again = Attempt(replace(begun, h=share * h), acting, False)
+        found: Attempt = branch(crossed, lambda: again, accept)
+        return found
+
+    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Scalar, following: Scalar) -> Attempt:
+        """What is kept of a step that is taken: contacts that begin or end there, joints that would pull."""
+        motion = self.motion
+        if motion.following:
+            point, acting, h = watch(motion, begun.pushes, begun.now, point, acting, h)
+            seen = point.state
+        pushes = motion.pushes(acting)
+        if motion.labels:
+            before = point.state
+            point, following = motion.compliance.changed(motion, point, acting, begun.now.state.t, following)
+            self.record.compliant(before, point.state, acting.touches)
+        if motion.loop and motion.fixed:
+            state = point.state
+            motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
+        return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
+
+    def samples(self, kept: Kept) -> Scalar:
+        """Write the samples inside the last step; gives whether some are left."""
+        motion, p, end = self.motion, self.p, self.about(kept.now.state.t)
+
+        def write(time: Scalar) -> None:
+            u = (time - kept.before.state.t) / kept.length
+            state = motion.within(kept.before, kept.now, kept.length, u, time)
+            acting = motion.acting(state)
+            self.record.sample(state, acting)
+            if motion.loop and acting.command:
+                motion.loop.guard(acting.command)
+
+        def sample(index: Scalar) -> tuple[Vector, Scalar]:
+            # as a rounded number: a fused product would let the interval into the last bit of a sample
+            time = from_bits(bits(number(index) * p["stepper.interval"]))
+            ready = (time <= end) & (time <= p["stepper.until"])
+            branch(ready, lambda: write(time), lambda: None)
+            return [index + where(ready, whole(1), 0)], ready
+
+        following = memory("samples.following", 0)
+        [index], unfinished = loop([following.value], sample, SAMPLES)
+        following.value = index
+        return unfinished
+
+    def about(self, t: Scalar) -> Scalar:
+        """A time as it counts at the end: that of so many steps of one length may be short of it by rounding."""
+        return t * ABOUT if self.motion.fixed else t
+
+    def held(self, now: State, late: Scalar) -> Command:
+        """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the
+        last step keeps it."""
+        motion, control = self.motion, self.motion.loop
+        assert control is not None
+        acting = {name: f"control.{name}.acting" for name in control.control.actuators}
+        shown = {name: f"control.shown.{name}" for name in control.watched}
+        cells = memory((acting, shown), mapped(lambda _: 0.0, (acting, shown)))
+
+        def compute() -> None:
+            said = control.held(self.taken.value, self.p["stepper.step"], now.t, now.q, now.v, motion.clock)
+            control.guard(said)
+            cells.value = dict(zip(acting, said.torques, strict=True)), said.watched
+
+        branch(late, lambda: None, compute)
+        torques, watched = cells.value
+        return Command(list(torques.values()), [], [], watched, [], [], 0.0, 0.0, False)

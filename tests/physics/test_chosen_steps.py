@@ -1,0 +1,120 @@
+"""Rigid contact with steps that a tolerance chooses."""
+
+import math
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay.model import library, loads
+from jointplay.simulation import MoreauJean, Simulation, simulate
+
+BALL = """
+ground: {points: {floor: [0, 0]}}
+bodies: {ball: {mass: 1, inertia: 0.1, points: {low: [0, 0]}}}
+joints:
+  J: {kind: prismatic, between: [ground.floor, ball.low], axis: [0, 1], lower: 0, stop_restitution: %g}
+start: {ball.y: 1}
+"""
+
+
+def loose(**numbers):
+    made = library.crank_rocker_2016(clearance2=3e-3, restitution=0.5, **numbers)
+    return made.replace(start={"crank": 1.571, "crank.rate": 10.0})
+
+
+def test_a_bouncing_ball_flies_as_it_should():
+    run = simulate(loads(BALL % 0.5), 1.0, MoreauJean(rtol=1e-6))
+    fall = math.sqrt(2 / 9.81)
+    speed = 0.5 * 9.81 * fall
+    rest = 1.0 - fall  # one bounce takes 2 speed / g
+    second = rest - 2 * speed / 9.81
+    assert run.impacts.values.tolist() == [2]
+    assert run.impact_time.values == pytest.approx([fall, fall + 2 * speed / 9.81], abs=1e-12)
+    height = 0.5 * speed * second - 0.5 * 9.81 * second**2
+    assert float(run.y.sel(body="ball")[-1]) == pytest.approx(height, abs=1e-12)
+    assert run.steps < 100
+
+
+def test_a_ball_that_bounces_ever_lower_comes_to_rest():
+    run = simulate(loads(BALL % 0.5), 3.0, MoreauJean(rtol=1e-6))
+    assert float(run.y.sel(body="ball")[-1]) == pytest.approx(0, abs=1e-12)
+    assert run.impacts.values[0] < 60 and run.steps < 3000
+    assert float(run.impact_loss[-1]) == pytest.approx(9.81, rel=1e-9)
+
+
+@pytest.mark.parametrize("rtol, limit", [(1e-5, 4e-3), (1e-6, 3e-4)])
+def test_elastic_play_keeps_its_energy(rtol, limit):
+    made = library.crank_rocker_2016(clearance2=3e-3, friction=0.0, restitution=1.0)
+    run = simulate(made, 0.5, MoreauJean(rtol=rtol), start={"crank": 1.571, "crank.rate": 10.0}, reclose=True)
+    energy = (run.kinetic + run.potential).values
+    assert run.impacts.values[0] > 20
+    assert abs(energy / energy[0] - 1).max() < limit / 100
+
+
+def test_the_error_follows_the_tolerance():
+    """Against the integration from event to event: theta1(0.5 s) = 7.678649526 with e = 0.5."""
+    made = library.crank_rocker_2016(clearance2=3e-3, friction=0.0, restitution=0.5)
+    begin = {"crank": 1.571, "crank.rate": 10.0}
+    found = [simulate(made, 0.5, MoreauJean(rtol=x), start=begin, reclose=True) for x in (1e-5, 1e-6, 1e-7)]
+    errors = [abs(float(run.angle.sel(body="crank")[-1]) - 7.678649526) for run in found]
+    assert errors[0] < 1e-4 and errors[1] < 1e-5 and errors[2] < 1e-6
+    assert found[0].steps < found[1].steps < found[2].steps < 50_000
+
+
+def test_samples_and_the_end_leave_the_motion_as_it_is():
+    few, many = (simulate(loose(friction=0.1), 0.2, MoreauJean(rtol=1e-5), every=x) for x in (0.02, 1e-3))
+    longer = simulate(loose(friction=0.1), 0.3, MoreauJean(rtol=1e-5), every=0.02)
+    for name in ("angle", "angle_rate", "x", "force_x"):
+        assert np.array_equal(few[name].values, many[name].values[::20])
+        assert np.array_equal(few[name].values[:-1], longer[name].values[: len(few.time) - 1])
+    assert np.array_equal(few.impact_time, many.impact_time)
+    assert few.time.values == pytest.approx(np.arange(11) * 0.02)
+
+
+def test_lanes_are_the_runs_they_would_be_alone():
+    base = loose(friction=0.1)
+    lanes = [{"J2.clearance": c} for c in (1e-3, 2e-3, 3e-3)]
+    together = Simulation(base, MoreauJean(rtol=1e-5), lanes=lanes, every=0.01)
+    together.advance(0.1)
+    for k, numbers in enumerate(lanes):
+        alone = simulate(base.with_(numbers), 0.1, MoreauJean(rtol=1e-5), every=0.01)
+        assert np.array_equal(together.result(k).angle, alone.angle)
+        assert together.result(k).steps == alone.steps
+
+
+def test_contacts_that_knock_each_other_open_come_to_rest():
+    """Two joints with play under a controller knock each other open at the start, over and over."""
+    control = jp.control.feedback_linearisation("crank", jp.sine(6.0, frequency=0.75 * math.pi), k1=2000, k2=200)
+    made = library.crank_rocker_2016(clearance2=3e-3, clearance3=3e-3, friction=0.1).replace(control=control)
+    run = simulate(made, 1.0, MoreauJean(rtol=1e-6))
+    assert run.impacts.values.sum() < 40
+    assert run.steps < 20_000
+    assert 0 <= float(run.share_free.min()) and float(run.share_free.max()) < 0.2
+
+
+def test_a_pulse_is_not_stepped_over():
+    text = """
+gravity: [0, 0]
+bodies: {b: {mass: 1, inertia: 1, points: {c: [0, 0]}}}
+joints: {J: {kind: prismatic, between: [ground.O, b.c], axis: [1, 0], upper: 1000 m}}
+ground: {points: {O: [0, 0]}}
+forces: {push: {kind: force, at: b.c, x: {kind: table, times: [0, 9, 9.001, 9.009, 9.01, 20],
+         values: [0, 0, 500, 500, 0, 0], interpolation: linear}}}
+"""
+    run = simulate(loads(text), 10.0, MoreauJean(rtol=1e-4))
+    assert float(run.x_rate[-1, 0]) == pytest.approx(4.5, rel=1e-3)
+
+
+def test_what_it_cannot_do_is_refused():
+    for wrong, word in (
+        ({"step": 1e-4, "rtol": 1e-6}, "not both"),
+        ({"rtol": 1.0}, "between"),
+        ({"rtol": 0}, "rtol"),
+        ({"rtol": 1e-6, "order": 1}, "order 1"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            MoreauJean(**wrong)
+    sampled = jp.control.sampled(lambda *_: 0.0, "crank", jp.sine(1.0, frequency=1.0), period=1e-3)
+    with pytest.raises(ValueError, match="steps of one length"):
+        simulate(loose(), 0.1, MoreauJean(rtol=1e-6), control=sampled)
