@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Cell
+from .blocks import Cell
 from .trees import LEAF, alike, build, flatten, paths
 from .values import TraceError, here, is_value, recorder, where
 

@@ -131,7 +131,8 @@ class Acting:
     rates: Vector = field(default_factory=list)  # of the states of laws
     powers: Vector = field(default_factory=list)  # of the energies `w` of the state (W)
     command: Command | None = None
-    weak: Scalar = False  # where rows depend on each other
+    weak: Scalar = False  # where drives ask for what the mechanism cannot do: rows depend on each other
+    firm: Scalar = 1.0  # how far rows are from depending on each other, from 1 down to 0
     left: Scalar = 0.0  # what the friction of pins leaves open (N m)
     over: Scalar = None
 
@@ -141,7 +142,7 @@ class Step:
     """What a stepper gives: where it arrives, and what it knows of the way.
 
     error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
-    acts in its last stage; weak: where rows depended on each other in some stage; residuals: sizes whose largest is
+    acts in its last stage; weak: where a drive could not be followed in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
     contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them.
     """
@@ -188,11 +189,11 @@ class Stepper:
         kept = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in self.numbers)
         return type(self), *kept
 
-    def given(self, until: float) -> dict[str, float]:
-        """The run-time numbers of a run to a time (s)."""
+    def given(self) -> dict[str, float]:
+        """Its run-time numbers; how long a run lasts is none of its business."""
         return {name: float(getattr(self, name)) for name in self.numbers}
 
-    def finer(self, until: float) -> Stepper:
+    def finer(self) -> Stepper:
         """The same with half its step."""
         return dataclasses.replace(self, step=self.step / 2)  # type: ignore[attr-defined, call-arg]
 
@@ -211,7 +212,7 @@ class Stepper:
                 remedy = "use MoreauJean" if kind is Rigid else "use RungeKutta, or make all contacts rigid"
                 text = f"{name} computes {able} contact, got a {word} one; {remedy}"
                 raise ModelError(Problem(("joints", joint, "contact"), text))
-        for joint in mechanism.stopped() if Rigid not in self.computes else ():
+        for joint in mechanism.stopped(Rigid) if Rigid not in self.computes else ():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
         for joint, rough in mechanism.joints.items() if self.impulsive else ():
             if rough.pin_law():
