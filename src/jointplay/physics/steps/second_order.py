@@ -34,7 +34,7 @@ DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
 
-Form = TypeVar("Form")
+Pick = TypeVar("Pick")
 
 
 @dataclass
@@ -245,7 +245,7 @@ class SecondOrder(Pass):
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
-def choose(mask: Scalar, a: Form, b: Form) -> Form:
+def choose(mask: Scalar, a: Pick, b: Pick) -> Pick:
     """One of two trees of the same form."""
-    chosen: Form = mapped(lambda x, y: where(mask, x, y), a, b)
+    chosen: Pick = mapped(lambda x, y: where(mask, x, y), a, b)
     return chosen
