@@ -34,7 +34,7 @@ DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
 
-Carried = TypeVar("Carried")
+Pick = TypeVar("Pick")
 
 
 @dataclass
@@ -246,7 +246,7 @@ class SecondOrder(Pass):
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
-def choose(mask: Scalar, a: Carried, b: Carried) -> Carried:
+def choose(mask: Scalar, a: Pick, b: Pick) -> Pick:
     """One of two trees of the same form."""
-    chosen: Carried = mapped(lambda x, y: where(mask, x, y), a, b)
+    chosen: Pick = mapped(lambda x, y: where(mask, x, y), a, b)
     return chosen
