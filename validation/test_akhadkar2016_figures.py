@@ -17,6 +17,7 @@ DIFFER = {
     "figure 16": 1,
     "figure 17b": 1,
     "figure 18b": 1,
+    "figure 19": 1,
 }
 
 

@@ -12,6 +12,7 @@ from jointplay.balancing.adjust import Space, adjustables
 from jointplay.balancing.descent import Square, front
 from jointplay.papers import _coelho_arms as arms
 from jointplay.statics import assemble
+from tests.balancing.pictures import made
 
 
 def changed(system, mechanism):
@@ -116,3 +117,28 @@ def test_a_balanced_mechanism_keeps_its_balance(record):
     loose = found.mechanism.loosen("J2", "0.1 mm", journal_radius="5 mm")
     play = balancing.shaking(jp.simulate(loose, until=0.5, stepper=jp.MoreauJean(1e-5), every=1e-3))
     assert 1e-3 * was < float(play.force.max())
+
+
+def test_what_manufacture_and_play_leave_of_a_balance(record):
+    """Variances of the masses add up in the shaking force, which is linear in them; play has no such form."""
+    found, study = made(2048)
+    heavy = [address for address in found.mechanism.addresses() if address.endswith(".mass")]
+    alone = [found.moved.of(found.mechanism.with_({a: 1.01 * found.mechanism.value(a)})) for a in heavy]
+    expected = sum(one["shaking_force_rms"] ** 2 for one in alone) ** 0.5
+    ours = float((study.shaking_force_rms**2).mean()) ** 0.5
+    item = "four-bar, balanced, masses made to 1 %"
+    good = abs(ours / expected - 1) < 0.03
+    verdict = "reproduces" if good else "differs"
+    record(item=item, quantity="rms shaking force, 2,048 machines", unit="N", ours=ours, reference=expected,
+           verdict=verdict)  # fmt: skip
+    for percent in (50, 95):
+        left = float(study.shaking_force_peak.quantile(percent / 100))
+        record(item=item, quantity=f"largest shaking force, P{percent}", unit="N", ours=left,
+               reference=found.before["shaking_force_peak"], verdict="reference: before balancing")  # fmt: skip
+    assert good
+    run = jp.simulate(found.mechanism.loosen("J2", "0.1 mm", journal_radius="5 mm"), until=0.7,
+                      stepper=jp.MoreauJean(2e-5), every=1e-3)  # fmt: skip
+    play = float(balancing.shaking(run).force.max())
+    record(item="four-bar, balanced, 0.1 mm of play in J2", quantity="largest shaking force", unit="N", ours=play,
+           reference=found.after["shaking_force_peak"], verdict="reference: with ideal joints")  # fmt: skip
+    assert play > 1.0

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import jointplay as jp
-from jointplay.analysis import Series, textbook
+from jointplay.analysis import Exponent, Series, textbook
 from jointplay.analysis.strobed import PER_PERIOD, Watched, section_evidence
 from jointplay.analysis.surrogates import surrogate_test
-from jointplay.analysis.trajectories import Observation, chosen_signal, stays
+from jointplay.analysis.trajectories import Observation, chosen_signal, exponent_evidence, stays
+from jointplay.analysis.trajectories import judged as judged_motion
 
 NAMES = ["x", "v"]
 STEPS = np.arange(12 * PER_PERIOD)
@@ -74,3 +75,33 @@ def test_surrogates_without_neighbours_have_no_slope():
     series = Series(time, np.sin(time) + 0.01 * time)
     chosen = jp.analysis.Embedding(delay=10, dimension=8, theiler=390, false=0.0)
     assert np.isnan(surrogate_test(series, chosen, count=2).slopes).all()
+
+
+def exponents(*pairs):
+    """A sweep of exponents by their values and errors."""
+    growth = np.array([1.0, 1.0])
+    found = [Exponent(value, error, growth, value * growth, "two trajectories") for value, error in pairs]
+    return dict(zip(["as it is", "separation 1", "separation 2", "finer steps"], found, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sign"),
+    [
+        ([(13.5, 0.4), (15.7, 0.5), (10.9, 0.4), (13.4, 0.6)], 1),  # the value depends on the separation, the sign not
+        ([(13.5, 0.4), (60.0, 0.5), (2.0, 0.4)], 0),
+        ([(1.0, 0.1), (1.1, 0.1), (-0.1, 0.1)], 0),
+        ([(-10.0, 0.1), (-20.0, 0.1)], -1),
+    ],
+)
+def test_the_sign_of_a_sweep(pairs, sign):
+    found = exponents(*pairs)
+    assert exponent_evidence(found, found["as it is"])[1] == sign
+
+
+def test_a_signal_that_repeats_does_not_make_a_state_periodic_that_parts():
+    series = Series(0.1 * STEPS, motion()[:, 0], "x", period=0.1 * PER_PERIOD)
+    plan = Observation.of(0.1 * PER_PERIOD, 12, None, None, None)
+    assert judged_motion(0, True, None, 1.0, 1e-9, series, plan)[0] == "inconclusive"
+    assert judged_motion(0, False, None, 1.0, 1e-9, series, plan)[0] == "inconclusive"
+    assert judged_motion(0, False, 2, 1.0, 1e-9, series, plan)[:2] == ("periodic", 2 * plan.period)
+    assert judged_motion(1, True, None, 1.0, 1e-9, series, plan)[0] == "chaotic"

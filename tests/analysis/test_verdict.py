@@ -10,6 +10,7 @@ import pytest
 
 import jointplay as jp
 from jointplay.analysis import Series, textbook
+from jointplay.analysis.contact_numbers import contact_evidence, other_contacts
 from jointplay.analysis.driving import drive_period
 from jointplay.analysis.evidence import VERDICTS
 from jointplay.model import Prismatic
@@ -110,6 +111,29 @@ def test_drive_periods():
 def test_without_freedom_the_drives_decide():
     found = jp.verdict(jp.library.slider_crank(speed=10.0))
     assert (found.verdict, found.multiple, found.exponent) == ("periodic", 1, None)
+
+
+def test_other_contacts():
+    soft = {"law": "hunt_crossley", "stiffness": 1e8, "restitution": 0.9}
+    loose = jp.library.crank_rocker_2016().loosen("J2", "3 mm", contact=jp.Compliant(normal=soft))
+    assert other_contacts(loose, "stiffness", 3.0) == {"J2.normal.stiffness": 3e8}
+    assert other_contacts(loose, "damping", 3.0) == {"J2.normal.restitution": pytest.approx(0.7)}
+    wu = jp.library.wu_2017(clearance=5e-4, contact=jp.library.wu_2017_contact())
+    assert other_contacts(wu, "damping", 0.1) == {"P.normal.damping": pytest.approx(5.8e3)}
+    assert other_contacts(jp.library.crank_rocker_2016(), "damping", 0.1) == {}
+
+
+def test_the_verdict_depends_on_the_damping_of_contacts():
+    asked = {"until": 40.0, "settle": 15.0, "stepper": jp.MoreauJean(2e-3)}
+    *found, word = contact_evidence(oscillator(2.8), asked, here=1)
+    assert [one.indicator.split(" x ")[1] for one in found] == ["0.1, 1/s", "0.3, 1/s", "3, 1/s"]
+    assert "slide.stop_restitution = 0.4" in found[2].says  # 1 - 3 (1 - 0.8); its exact map has -0.007 1/s
+    assert found[2].value == pytest.approx(-0.007, abs=3 * found[2].error)
+    assert word.value == 0 and "its sign is the same" in word.says
+    with pytest.raises(ValueError, match="no contact of it"):
+        contact_evidence(jp.library.pendulum(), asked, here=1)
+    with pytest.raises(ValueError, match="only a mechanism has contacts"):
+        jp.verdict(Series(0.01 * np.arange(400), np.sin(np.arange(400))), contacts=True)
 
 
 def command(*arguments, cwd):

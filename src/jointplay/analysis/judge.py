@@ -14,6 +14,7 @@ from ..model.mechanism import Mechanism
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
+from .contact_numbers import contact_evidence
 from .driving import drive_period
 from .evidence import PERIODIC, VERDICTS, Evidence, Verdict
 from .indicators import series_verdict
@@ -37,6 +38,7 @@ def verdict(
     periods: int | None = None,
     until: float | None = None,
     settle: float | None = None,
+    contacts: bool = False,
     **options: Any,
 ) -> Verdict:
     """What kind of motion it is: periodic, quasi-periodic, chaotic or inconclusive, with the evidence for it.
@@ -45,13 +47,16 @@ def verdict(
     gives a thing that steps in two lanes for 1 (as it is) and for 2 (with finer steps), a result of `simulate`, or a
     Series. period (s): of the drive, if it is not to be found from the mechanism; signal: the one that is shown and
     looked at from outside; twin: the same of the ideal mechanism. periods, until (s): how much of a model's motion is
-    looked at, `settle` (s) after its start.
+    looked at, `settle` (s) after its start. contacts: whether the exponent of a model is also computed with other
+    stiffness and damping of its contacts, on which a verdict may depend more than on anything else.
 
     >>> import numpy as np
     >>> time = np.linspace(0, 40, 2000)
     >>> print(verdict(Series(time, np.sin(time) + 0.3 * np.cos(3 * time))).verdict)
     periodic
     """
+    if contacts and not isinstance(what, Mechanism | System):
+        raise InputError("contacts: only a mechanism has contacts that can be changed; leave it out")
     if isinstance(what, Series):
         other = twin if isinstance(twin, Series) or twin is None else from_run(twin, signal, what.period)
         return series_verdict(what, other)
@@ -63,7 +68,7 @@ def verdict(
             "until": until,
             "settle": settle,
         }
-        return model_verdict(what, **asked, **options)
+        return model_verdict(what, contacts=contacts, **asked, **options)
     if callable(what):
         return thing_verdict(what, Observation.of(period, periods, until, settle, signal))
     if isinstance(what, Thing):
@@ -89,13 +94,16 @@ def run_period(run: Dataset) -> float | None:
         return None
 
 
-def model_verdict(mechanism: Mechanism | System, outside: bool = True, **asked: Any) -> Verdict:
-    """The verdict on a mechanism, by a Simulation in two lanes that share their steps.
-
-    outside: whether the signal is looked at from outside too, as if there were no model. asked: as of `verdict`.
-    """
+def model_verdict(mechanism: Mechanism | System, contacts: bool = False, **asked: Any) -> Verdict:
+    """The verdict on a mechanism, by a Simulation in two lanes that share their steps; asked: as of `verdict`."""
     found = planned(mechanism, **asked)
-    return found if isinstance(found, Verdict) else thing_verdict(*found, outside=outside)
+    if isinstance(found, Verdict):
+        return found
+    judged = thing_verdict(*found)
+    if not contacts:
+        return judged
+    more = contact_evidence(mechanism, asked, judged.details["sign"])
+    return replace(judged, evidence=[*judged.evidence, *more], settle=f"{judged.settle}; contacts: {more[-1].says}")
 
 
 def measures(mechanism: Mechanism | System, names: Collection[str], **asked: Any) -> dict[str, float]:

@@ -16,7 +16,7 @@ from .things import Map, Scheme, Thing, difference, ensure_thing, go
 BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
 LOST = 1e-4  # of the separation asked for: what is left of one that the joints do not allow
-JUMP, PATIENCE = 20.0, 4  # a separation that has grown by more is set back only if it stays so for some intervals
+JUMP, PATIENCE = 20.0, 4  # in rigid contact a separation that jumped is set back only if it stays so for some intervals
 LINEAR = 1e-2  # of the size of the motion: a separation beyond is not small
 
 
@@ -81,6 +81,7 @@ def exponent(
     is_map = isinstance(thing, Map) and not isinstance(thing, Scheme)
     every = max(1.0, round(every)) if is_map else every
     names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
+    impulsive = getattr(getattr(thing, "stepper", None), "impulsive", False)
     push = np.random.default_rng(1).normal(size=len(names))
     size = place(thing, push, separation)
     growth, distances, states, times, floored, before, waited = [], [], [], [], 0, begin, 0
@@ -94,7 +95,7 @@ def exponent(
         growth.append(np.log(max(distance, least) / size) / (times[-1] - before))
         before = times[-1]
         states.append(one)
-        waited = waited + 1 if distance > JUMP * separation else 0
+        waited = waited + 1 if impulsive and distance > JUMP * separation else 0
         if 0 < waited < PATIENCE:  # one may have struck and the other not yet: set back, they would never meet again
             size = distance
             continue

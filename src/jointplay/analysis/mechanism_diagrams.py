@@ -68,7 +68,7 @@ def diagram(
         walk = StrobedPoints(base, address, tuple(numbers), signal, keep, skip, period, stepper, options, {})
         found, outcome = walk.study(follow, executor, asked)
     else:
-        chosen = fitting(base.with_({address: numbers[0]}), stepper, one, 1, one)
+        chosen = fitting(base.with_({address: max(numbers, key=abs)}), stepper, one, 1, one)  # joints may open
         name = study_name(signal)
         asked |= {"stepper": chosen, "until": (skip + keep) * one, "every": one, "keep": [name], "executor": executor}
         table = sweep(base, {address: numbers}, **asked, **options)
@@ -115,6 +115,7 @@ class StrobedPoints:
     stepper: Any
     options: dict[str, Any]
     ends: dict[tuple[float, int], dict[str, float]] = field(compare=False, repr=False)
+    __name__ = "points once a period"  # the title of the study
 
     def plain(self) -> dict[str, Any]:
         """What tells it from another, for the store."""

@@ -16,13 +16,14 @@ from ..errors import InputError
 from .evidence import PERIODIC, Evidence
 from .lyapunov import Exponent
 from .sections import MOST_REPEATS
-from .things import difference
+from .things import difference, is_angle
 
 PER_PERIOD = 64  # samples, and renormalisations, in a drive period
 STILL = 1e-6  # of the size of a number: a smaller range is no motion
 REPEATS = 1e-5  # of the range of the motion: a section that changes less repeats
 CLEAR = 10.0  # times the integration error: what is larger is motion
 LEAST = 3  # periods in the half that counts
+PART = 0.05  # of the range of a number: a section spread over more is a good part of it
 VAGUE = 0.01  # of the range of the motion: a larger change by finer steps is no small error
 FEW = 0.5  # share of the phases at which integration errors may show
 
@@ -39,8 +40,10 @@ class Watched:
 
     @property
     def span(self) -> np.ndarray:
-        """The range of every number of the state; 0 where it does not move but by round-off and projections."""
+        """The range of every number of the state, of an angle a turn at most; 0 where it does not move but by round-off
+        and projections."""
         span, size = np.ptp(self.states[0], axis=0), np.abs(self.states[0]).max(axis=0)
+        span = np.where([is_angle(name) for name in self.names], np.minimum(span, 2 * np.pi), span)
         return np.where(span > STILL * np.maximum(size, 1e-3 * span.max()), span, 0.0)
 
     def shares(self, off: np.ndarray) -> np.ndarray:
@@ -81,15 +84,14 @@ def changes(seen: Watched, late: np.ndarray, most: int = MOST_REPEATS) -> np.nda
 
 
 def by_finer_steps(seen: Watched) -> np.ndarray | None:
-    """What finer steps change at each phase, over the motion; None if there are none."""
+    """What finer steps change (phases, names); None if there are none."""
     if len(seen.states) < 2:
         return None
     one, two = (phases(seen, states) for states in seen.states[:2])
     count = min(len(one), len(two))
     if not count:
         return None
-    off = np.abs(difference(seen.names, one[:count], two[:count])).max(axis=0)
-    return np.array([seen.shares(part).max() for part in off])
+    return np.asarray(np.abs(difference(seen.names, one[:count], two[:count])).max(axis=0))
 
 
 def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strobed:
@@ -102,7 +104,8 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strob
     late = whole[len(whole) // 2 :]  # what is left of the transient does not count
     if len(late) < LEAST:
         raise InputError(f"{len(whole)} drive periods are too few to see one again; look at {2 * LEAST} at least")
-    finer = by_finer_steps(seen)
+    changed = by_finer_steps(seen)
+    finer = None if changed is None else np.array([seen.shares(part).max() for part in changed])
     enough = max(REPEATS, CLEAR * (seen.error or 0.0))
     residuals = changes(seen, late)
     if sign <= 0 and finer is not None and np.median(finer) <= VAGUE:
@@ -114,9 +117,12 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strob
     off = np.ptp(difference(seen.names, late, late[0]), axis=0)
     spreads = np.array([seen.shares(part) for part in off])
     widest, spread = int(np.argmax(spreads.max(axis=1))), float(spreads.max())
+    details["spreads"] = dict(zip(seen.names, spreads.max(axis=0).tolist(), strict=True))
+    details["strobed"] = dict(zip(seen.names, off.max(axis=0).tolist(), strict=True))
     listed = [repeat_evidence(multiple, shown, enough, most, len(late))]
     listed.append(spread_evidence(seen, off[widest], spreads[widest], widest, late[:, widest], details))
-    if finer is not None:
+    if changed is not None and finer is not None:
+        details["finer"] = dict(zip(seen.names, changed.max(axis=0).tolist(), strict=True))
         told = "at the phase where it is most; of a chaotic motion it is as large as the spread"
         listed.append(Evidence("change of the section by finer steps", float(finer.max()), None, told))
     return Strobed(multiple, spread, listed)
@@ -133,6 +139,16 @@ def repeat_evidence(multiple: int | None, change: np.ndarray, enough: float, mos
     return Evidence("change of the section over the motion", float(np.median(change)), enough, said, vote)
 
 
+def part_evidence(details: dict[str, Any]) -> Evidence:
+    """What of a motion is chaotic: the numbers whose section is spread over a good part of their range."""
+    spreads, shown = details["spreads"], details["series"].name
+    wide = sorted((name for name in spreads if spreads[name] > PART), key=lambda name: -spreads[name])
+    calm = len(spreads) - len(wide)
+    said = f"spread over more than {PART:g} of their range: {', '.join(wide) or 'none'}; the other {calm} by less, "
+    said += f"{shown} by {spreads[shown]:.2g} of it ({details['strobed'][shown]:.3g})"
+    return Evidence("what is chaotic: numbers of the state", float(len(wide)), None, said)
+
+
 def spread_evidence(
     seen: Watched, off: np.ndarray, shares: np.ndarray, phase: int, points: np.ndarray, details: dict[str, Any]
 ) -> Evidence:
@@ -140,7 +156,8 @@ def spread_evidence(
     names, widest = seen.names, int(np.argmax(shares))
     shown = names.index(details["series"].name)
     other = next((i for i in np.argsort(-shares) if i != shown), shown)
-    details["section"] = points[:, [shown, other]], [names[shown], names[other]]
+    turned = points[0] + difference(names, points, points[0])  # angles without whole turns
+    details["section"] = turned[:, [shown, other]], [names[shown], names[other]]
     wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
     wide += f"in {names[shown]} {off[shown]:.3g}"
     return Evidence("spread of the section over the motion", float(shares.max()), None, wide)

@@ -14,7 +14,7 @@ from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import LINEAR, Exponent, exponent
 from .regular import one_phase, tolerance, two_phases
 from .series import Series, moves
-from .strobed import CLEAR, PER_PERIOD, Watched, section_evidence
+from .strobed import CLEAR, PER_PERIOD, Watched, part_evidence, section_evidence
 from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
@@ -86,13 +86,15 @@ def thing_verdict(make: Callable[[int], Thing | None], plan: Observation, outsid
     series, _ = prepared(chosen_signal(seen, plan))
     details: dict[str, Any] = {"exponents": seen.exponents, "series": series}
     evidence, sign, error = exponent_evidence(seen.exponents, best)
+    details["sign"] = sign
     evidence.append(error_evidence(seen))
     multiple, spread = None, np.inf
     if plan.period is not None:
         found = section_evidence(seen, sign, details)
-        evidence += found.evidence
+        evidence += found.evidence + ([part_evidence(details)] if sign > 0 else [])
         multiple, spread = found.multiple, found.spread
-    kind, period, more = judged(sign, multiple, spread, seen.error or 0.0, series, plan)
+    parting = any(one.sign > 0 for one in seen.exponents.values())
+    kind, period, more = judged(sign, parting, multiple, spread, seen.error or 0.0, series, plan)
     evidence += [*more, comb_evidence(series, period, details)]
     if outside:
         evidence += neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
@@ -243,7 +245,8 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         one.value * best.value > 0 and abs(one.value - best.value) <= AGREE * np.hypot(one.error, best.error)
         for one in found.values()
     )
-    sign = best.sign if agreed or all(one.sign < 0 for one in found.values()) else 0
+    same = all(one.sign == best.sign for one in found.values())
+    sign = best.sign if agreed or (same and (best.sign < 0 or best.value > 3 * error)) else 0
     half = len(best.growth) // 2
     early, late = float(best.growth[:half].mean()), float(best.growth[half:].mean())
     fading = sign > 0 and late < 0.5 * early  # a separation that grows like time, as without damping, is no chaos
@@ -267,8 +270,8 @@ def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[
         text = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
         listed.append(Evidence("exponent of the second half over that of the first", late / early, None, text))
     spread = float(np.ptp(values))
-    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value is an artefact"
-    agree += ", its sign is not" if sign and not agreed else ""
+    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value depends on it"
+    agree += ", its sign does not" if sign and not agreed else ""
     agree += "" if best.sign else ", but zero is not excluded"
     listed.append(Evidence("spread of the exponent over the sweep, 1/s", spread, None, agree))
     return listed, sign, error
@@ -283,17 +286,21 @@ def error_evidence(seen: Watched) -> Evidence:
 
 
 def judged(
-    sign: int, multiple: int | None, spread: float, error: float, series: Series, plan: Observation
+    sign: int, parting: bool, multiple: int | None, spread: float, error: float, series: Series, plan: Observation
 ) -> tuple[str, float | None, list[Evidence]]:
-    """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats."""
+    """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats.
+
+    parting: whether any exponent of the sweep is positive. One signal may repeat where the whole state does not, so it
+    decides nothing then, and no period where there is a drive.
+    """
     if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):
         return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
     if plan.period is not None and multiple is not None:
         return PERIODIC, multiple * plan.period, []
-    if sign < 0:
+    if sign < 0 or parting:
         return INCONCLUSIVE, None, []
     one, enough = one_phase(series), tolerance(series)
-    if one.residual <= enough:
+    if one.residual <= enough and plan.period is None:
         said = f"repeats after {one.periods[0]:.6g} s"
         found = Evidence("change of the signal after a period", one.residual, enough, said, PERIODIC)
         return PERIODIC, one.periods[0], [found]

@@ -5,6 +5,7 @@ judge        static, gyroscopic and decoupling balance over sampled positions
 balance      a design of counterweights, springs and geared inertias, with its conditions
 trade_off    the front between two of shaking force, moment, torque and bearing load
 adaptive     counterweight places as functions of the payload
+tolerances   what masses made to a tolerance leave of a balance, as a study
 """
 
 from .adaptive import adaptive
@@ -15,6 +16,7 @@ from .proof import Judgement, Test, judge
 from .quantities import MotionSignals, motion
 from .shaking import shaking
 from .solver import Balance, balance
+from .tolerances import tolerances
 
 __all__ = [
     "Adjustable",
@@ -29,5 +31,6 @@ __all__ = [
     "judge",
     "motion",
     "shaking",
+    "tolerances",
     "trade_off",
 ]

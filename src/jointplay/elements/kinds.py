@@ -12,8 +12,8 @@ from pydantic import model_validator
 
 from ..numerics.linalg import Pair, Scalar
 from ..parts.choices import LawChoice
-from ..parts.motions import NEVER
 from ..parts.part import KeyPath, Part, Quantity, refuse
+from ..parts.time_functions import NEVER
 from .contacts import Compliant, Following, Rigid
 from .drawing import Drawing, Play, Track
 from .fields import Refers
@@ -174,9 +174,9 @@ class Joint(Element):
         """What the page draws of it."""
         return Drawing()
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """What is seen of its contact, magnified."""
-        return series.magnified(name)
+        return track.magnified(name)
 
     @classmethod
     def driven_along(cls, moves: str) -> bool:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.recorder import Array
+from ..engine.blocks import Array
 from ..engine.text import whole
 from ..engine.typing import Scalar
 from ..engine.values import floor, where

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..engine.blocks import Construct
 from ..engine.derivatives import derivative, sources
-from ..engine.recorder import Construct
 from ..engine.values import Value, is_value, where
 from .linalg import is_zero
 

@@ -169,9 +169,9 @@ def figure_9(way: Way) -> Iterator[Row]:
     for law in ("tau3", "tau4"):
 
         def falls(law: str = law) -> Found:
-            over = {"control.k1": k1s, "control.k2": [100.0, 200.0, 400.0]}
+            over = {"control.law.k1": k1s, "control.law.k2": [100.0, 200.0, 400.0]}
             found = table(way, Case(law, TWO), over, "error_max[crank]")["error_max[crank]"]
-            degrees = np.degrees(found.isel({"control.k2": 1}).values)
+            degrees = np.degrees(found.isel({"control.law.k2": 1}).values)
             return Found(rounded(degrees), holds=bool((np.diff(degrees) < 0).all()))
 
         yield told(
@@ -248,7 +248,7 @@ def figure_17(way: Way) -> Iterator[Row]:
 
     def smaller() -> Found:
         pairs = [(c, c) for c in (1e-3, 3e-3, 5e-3)]
-        e = e_of(table(way, Case("tau5", TWO), {"control.k1": k1s, ("J2.clearance", "J3.clearance"): pairs})).values
+        e = e_of(table(way, Case("tau5", TWO), {"control.law.k1": k1s, ("J2.clearance", "J3.clearance"): pairs})).values
         return Found(rounded(e[:, -1]), holds=bool((np.diff(e[:, -1]) < 0).all()))
 
     claim = "greater gains, smaller e for the same play"

@@ -115,22 +115,6 @@ class Equations:
             lines += both
         return lines
 
-    def on_ground(self, rows: ConstraintRows, q: Vector) -> Matrix:
-        """What a unit multiplier of each row does to the ground: force (x, y), and moment about the origin.
-
-        All that a joint does adds up to nothing, so the ground takes what is left over from the moving bodies: also
-        what a gear's carrier holds.
-        """
-        lines: Matrix = [[], [], []]
-        for row in rows.B:
-            total: Vector = [0, 0, 0]
-            for i in range(0, len(q), 3):
-                x, y, turn = row[i : i + 3]
-                total = [a - b for a, b in zip(total, (x, y, turn + q[i] * y - q[i + 1] * x), strict=True)]
-            for line, part in zip(lines, total, strict=True):
-                line.append(part)
-        return lines
-
     def applied(self, q: Vector, v: Vector, t: Scalar) -> Vector:
         """Generalised forces without a potential."""
         at, rates = (dict(zip(self.coordinates, x, strict=True)) for x in (q, v))

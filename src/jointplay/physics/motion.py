@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..engine.text import branch, subroutine
 from ..engine.typing import Scalar, Vector
@@ -18,12 +19,17 @@ from .dynamics import ConstraintRows, Equations
 from .loop import Command, Loop
 from .pins import Pins
 from .spread import FLOOR
-from .step import Acting, Point, Reaction, Slope, State, Stepper
+from .step import Acting, Point, Reaction, Recent, Slope, State, Stepper
+
+if TYPE_CHECKING:
+    from .record import Bookkeeping
 
 WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
+WATCHED = ("step.calm", "step.before", "step.neglected")  # of chosen steps, after the scales of bodies
+OF_CONTACTS = ("normal", "tangential", "gap", "opening")
 SMALL = 9  # coordinates; larger texts would not stay in the processor's cache
 LOOSE = 1e-8  # of pivots: next to a position in which rows depend on each other, closing them would only add rounding
 RUSH = 1e3  # times the speed of the drives: so fast is what they drive beyond its reach
@@ -36,6 +42,8 @@ class Motion:
     labels: the contacts; clock: the steps between samples of the control loop's parts, by name; given: the run-time
     numbers of the stepper, by name.
     """
+
+    record: Bookkeeping  # of the march, for steps that write down their impacts themselves
 
     def __init__(
         self,
@@ -51,7 +59,8 @@ class Motion:
         self.joints, self.clock, self.labels = list(mechanism.joints), clock, list(labels)
         self.fixed = not stepper.adaptive  # steps are of one length, so that contacts change at their ends
         self.loop = Loop(equations) if mechanism.control else None
-        self.digital = self.loop is not None and (self.loop.digital or impulsive)
+        self.remembers = stepper.remembers
+        self.digital = self.loop is not None and (self.loop.digital or (impulsive and not self.remembers))
         self.held: Command | None = None  # of a loop that is computed once a step
         self.compliance, self.pins = Compliance(equations, [] if impulsive else labels, self.fixed), Pins(equations)
         self.following = mechanism.loose(Following)
@@ -62,11 +71,17 @@ class Motion:
         self.rows: list[str] = []
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
+        self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
         self.last: Scalar = None  # the last time that it feels, if it ends where something jumps
         # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
         self.inline = self.fixed and analog is None and self.n <= SMALL
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
+
+    @property
+    def row_labels(self) -> list[str]:
+        """The names of the constraint rows."""
+        return [row for row, _ in self.equations.constraints(self.equations.pose([0] * self.n, 0.0))]
 
     @property
     def names_of_state(self) -> State:
@@ -80,7 +95,18 @@ class Motion:
             modes=[f"{label}.mode" for label in self.labels],
             approach=[f"{label}.approach" for label in self.compliance.labels],
             known=self.guesses,
+            recent=self.names_of_recent() if self.remembers else None,
         )
+
+    def names_of_recent(self) -> Recent:
+        """The names of what acted in the last step."""
+        actuators = self.loop.control.actuators if self.loop else ()
+        parts = (self.names, self.row_labels, *([f"{x}.{end}" for x in self.labels] for end in OF_CONTACTS))
+        torques = [f"control.{name}" for name in actuators]
+        each = ([f"{name}.recent" for name in part] for part in (*parts, self.laws, torques))
+        a, lam, normal, tangential, gap, opening, slopes, acting = each
+        watched = [] if self.fixed else [*(f"{body}.scale" for body in self.equations.mechanism.bodies), *WATCHED]
+        return Recent(a, lam, normal, tangential, gap, opening, slopes, acting, "step.recent", watched)
 
     @property
     def names_of_slope(self) -> Slope:

@@ -12,8 +12,9 @@ import numpy as np
 from ..engine.program import trace
 from ..engine.typing import Scalar
 from ..model.mechanism import Mechanism
-from ..model.motions import Function, Sum, Table
+from ..model.motions import Function, Sum
 from ..model.parts import Frozen, ModelError, Part, Problem
+from ..parts.tables import Table
 
 MOST = 200_000  # intervals of a sampled function to begin with at most
 WIDEST = 1024  # of these intervals are one if it is smooth there

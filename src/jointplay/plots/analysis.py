@@ -139,6 +139,17 @@ def signal(time: np.ndarray, values: np.ndarray, name: str = "signal", period: f
     return figure
 
 
+def spreads(found: Mapping[str, float], most: int = 12) -> Figure:
+    """How widely the section of each number of a state is spread, over the range of the number; the widest ones."""
+    shown = sorted(((x, name) for name, x in found.items() if x > 0), reverse=True)[:most][::-1]
+    with sheet(None, 1.0 + 0.22 * len(shown)) as figure:
+        ax = figure.add_subplot()
+        ax.barh([name for _, name in shown], [x for x, _ in shown], color=COLOURS[0], height=0.6)
+        ax.set_xscale("log")
+        ax.set_xlabel("spread of the section over the range of the motion")
+    return figure
+
+
 def bifurcation(diagram: xarray.Dataset) -> Figure:
     """The points of a section over a number (`analysis.bifurcation`); backward in a second colour, shifted behind."""
     address, name = diagram.attrs["address"], diagram.attrs["signal"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..analysis.evidence import Verdict, number
+from ..analysis.evidence import CHAOTIC, Verdict, number
 from ..plots import analysis as figures
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
         points, names = details["section"]
         yield "once a drive period (Poincare section)", figures.section(points, names)
         yield "return map of the section", figures.return_map(points[:, 0], names[0])
+        if found.verdict == CHAOTIC:
+            yield (
+                "what is chaotic: how widely each number is spread",
+                figures.spreads(details["spreads"]),
+            )
     if series is not None and "embedding" in details:
         lag = max(1, details["embedding"].delay)
         near = details["near"]

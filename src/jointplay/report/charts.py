@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..balancing.shaking import shaking
 from ..plots.contacts import strength
 from ..plots.motion import force, kinds, moving
+from ..plots.places import model_of, readable
 from ..plots.style import SPIKE, largest, scale, span, wrapped
 from ..plots.work import by_label, efforts
 from .blob import Blob, Json, thin
@@ -26,14 +28,15 @@ def charts(run: xarray.Dataset, twin: xarray.Dataset | None) -> list[Json]:
     found = [chart for chart in _panels(run) if chart["curves"]]
     for chart in found:
         for curve in chart["curves"]:
-            curve["time"], curve["twin"] = run.time.values, False
+            curve["twin"] = False
+            curve.setdefault("time", run.time.values)
     if twin is not None:
         ideal = {(chart["title"], chart["unit"]): chart["curves"] for chart in _panels(twin)}
         for chart in found:
             names = [curve["name"] for curve in chart["curves"]]
             for curve in ideal.get((chart["title"], chart["unit"]), []):
                 if curve["name"] in names and not curve.get("only"):
-                    chart["curves"].append(curve | {"time": twin.time.values, "twin": True})
+                    chart["curves"].append({"time": twin.time.values} | curve | {"twin": True})
     return found
 
 
@@ -120,6 +123,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
     other = {name: pair for name, pair in efforts(run).items() if pair[1] not in ("N m", "N")}
     yield from _by_unit("Effort of the drives", other)
     yield from _contacts(run)
+    yield from _shaking(run)
     if "kinetic" in run:
         words = {"kinetic": "kinetic", "potential": "potential", "work": "work done"}
         words |= {"impact_loss": "lost in impacts", "friction_loss": "lost by friction"}
@@ -144,6 +148,20 @@ def _forces(run: xarray.Dataset) -> Json:
             at, most = (float(run[name].sel(joint=joint)) for name in ("peak_force_time", "peak_force"))
             marks.append({"curve": joint, "t": at, "v": most})
     return {"title": "Joint force", "unit": "N", "curves": curves, "zero": True, "marks": marks}
+
+
+def _shaking(run: xarray.Dataset) -> Iterator[Json]:
+    """What the frame feels of a mechanism with counterweights: of an ideal one that is balanced, nothing."""
+    if run.sizes["time"] < 2 or not readable(run):
+        return
+    weights = [body.counterweight for body in model_of(run).bodies.values()]
+    if not any(weight is not None and weight.mass for weight in weights):
+        return
+    found = shaking(run)
+    for title, unit, names in (("Shaking force", "N", ("force_x", "force_y")), ("Shaking moment", "N m", ("moment",))):
+        shown = {name: name.rpartition("_")[2] for name in names}
+        curves = [{"name": shown[name], "values": found[name].values, "time": found.time.values} for name in names]
+        yield {"title": title, "unit": unit, "curves": curves}
 
 
 def _contacts(run: xarray.Dataset) -> Iterator[Json]:

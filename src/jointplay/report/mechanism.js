@@ -47,6 +47,7 @@ class MechanismView {
     for (const joint of this.ends) if (joint.guide) this.guide(pen, joint, spot);
     for (const spring of content.springs) this.spring(pen, spring.ends.map(end => this.place(end, motion, spot)));
     for (const joint of this.ends) if (joint.link) this.rod(pen, joint, spot);
+    content.bodies.forEach((body, b) => { if (body.weight) this.weight(pen, body.weight, b, spot); });
     content.bodies.forEach((body, b) => this.body(pen, b, spot));
     for (const joint of this.ends) if (joint.block) this.slider(pen, joint, spot);
     for (const joint of this.ends) if (joint.wheel) this.wheel(pen, joint, spot);
@@ -132,6 +133,24 @@ class MechanismView {
     pen.strokeStyle = pen.fillStyle = tint(colour);
     pen.stroke();
     if (points.length > 2) pen.fill();
+  }
+
+  // A counterweight: a disc, the larger the heavier, on an arm from the nearest point of its body.
+  weight(pen, weight, b, spot) {
+    const heaviest = Math.max(...content.bodies.map(body => body.weight ? body.weight.mass : 0));
+    const gap = at => Math.hypot(at[0] - weight.at[0], at[1] - weight.at[1]);
+    const near = [...(this.shapes[b].length ? this.shapes[b] : [[0, 0]])].sort((one, two) => gap(one) - gap(two))[0];
+    const at = this.onto(motion.point(b, weight.at, spot)), colour = bodyColour(b);
+    pen.lineCap = "round";
+    trace(pen, [this.onto(motion.point(b, near, spot)), at]);
+    pen.lineWidth = 0.5 * this.link;
+    pen.strokeStyle = colour;
+    pen.stroke();
+    disc(pen, ...at, this.link * (0.9 + 1.1 * Math.sqrt(weight.mass / heaviest)));
+    pen.fillStyle = tint(colour);
+    pen.lineWidth = 2;
+    pen.fill();
+    pen.stroke();
   }
 
   // Centre, direction (in pixels) and half sizes of what slides.

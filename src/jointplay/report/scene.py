@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.bodies import Body
 from ..model.mechanism import Mechanism
 from ..plots.contacts import touching
 from ..plots.places import Places, Play
@@ -31,8 +32,19 @@ def bodies(mechanism: Mechanism | None, names: list[str]) -> list[Json]:
     for name in names:
         body = None if mechanism is None else mechanism.bodies[name]
         points = {} if body is None else {point: list(body.arm(point)) for point in body.all_points()}
-        made.append({"name": name, "bar": bool(body and body.bar), "points": points})
+        item: Json = {"name": name, "bar": bool(body and body.bar), "points": points}
+        if body is not None and body.counterweight is not None and body.counterweight.mass:
+            x, y = weight_arm(body)
+            item["weight"] = {"at": [x, y], "mass": body.counterweight.mass}
+        made.append(item)
     return made
+
+
+def weight_arm(body: Body) -> tuple[float, float]:
+    """The place of a counterweight from the mass centre of its body, in the body's axes (m)."""
+    assert body.counterweight is not None
+    x, y = body.whole()[1]
+    return body.counterweight.x - x, body.counterweight.y - y
 
 
 def joints(places: Places, names: list[str]) -> list[Json]:
@@ -66,11 +78,17 @@ def _end(places: Places, reference: str, names: list[str]) -> Json:
 
 
 def box(places: Places) -> list[float]:
-    """The smallest box around all points at all times: left, bottom, right, top (m)."""
+    """The smallest box around all points and wheels at all times: left, bottom, right, top (m)."""
     model = places.mechanism
     references = [f"ground.{point}" for point in model.ground.all_points()]
     references += [f"{name}.{point}" for name, body in model.bodies.items() for point in body.all_points()]
     found = [places.point(reference) for reference in references]
+    for joint in model.joints.values():
+        if joint.points and (radius := joint.drawing().wheel):
+            found += [places.point(joint.points[1]) + radius * way for way in (1, -1, 1j, -1j)]
+    for name, body in model.bodies.items():
+        if body.counterweight is not None and body.counterweight.mass:
+            found.append(places.track.centres[name] + places.turns[name] * complex(*weight_arm(body)))
     return [
         *(float(min(np.nanmin(part(p)) for p in found)) for part in (np.real, np.imag)),
         *(float(max(np.nanmax(part(p)) for p in found)) for part in (np.real, np.imag)),

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import Program, trace
+from ..engine.program import Program
 from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
 from ..errors import InputError
 from ..physics.compliance import LANDED, SLOWEST
+from ..physics.contact_solver import FORWARD
 from ..physics.march import ABOUT, Text
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..traces import recalled
 from .endings import ending
 from .lanes import Lane
 from .outcome import Ending, Outcome
@@ -27,7 +29,7 @@ from .steering import Pilot
 
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
-FIRST = 1e-3  # s: the first step that is tried
+FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -61,7 +63,7 @@ class Course:
 
         def make() -> tuple[Program, Text]:
             text = Text(first.system.equations(dropped), labels, self.stepper, timing)
-            return trace(text, {}, self.numbers(first)), text
+            return recalled(text, {}, self.numbers(first), (first.system.structure, kind)), text
 
         self.program, self.text = first.system.program(kind, make)
         width = next(n for n in LANES if n >= self.lanes)
@@ -96,7 +98,8 @@ class Course:
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
-        found["stepper.stride"] = round(every / self.stepper.step) if every and self.stepper.impulsive else NEVER  # type: ignore[attr-defined]
+        strides = every and self.stepper.impulsive and not self.stepper.adaptive
+        found["stepper.stride"] = round(every / self.stepper.step) if strides else NEVER  # type: ignore[attr-defined]
         found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)
         if lane.system.mechanism.isolated():
             text = lane.system.equations()(lane.system.parameters)
@@ -110,6 +113,10 @@ class Course:
         assert names is not None
         state: dict[str, Any] = dict(zip(names.q, one.q.tolist(), strict=True))
         state |= zip(names.v, one.v.tolist(), strict=True)
+        if self.stepper.impulsive and one.system.mechanism.journals == "loaded":
+            # what rests on its wall is not struck in the first step
+            resting = (one.here.gaps <= LANDED) & (np.abs(one.here.openings) <= SLOWEST)
+            state |= {mode: FORWARD for mode, rests in zip(names.modes, resting, strict=True) if rests}
         if not self.stepper.impulsive:
             # a compliant contact that is closed at the start is taken as just begun
             for gap, rate, mode, approach in zip(
@@ -122,6 +129,8 @@ class Course:
             }  # the first sample may come before the first step
             state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
             state["step.next"] = min(FIRST, self.stepper.given().get("max_step", FIRST))
+        elif self.stepper.adaptive:
+            state["step.next"] = SHORT
         self.run.start(lane, self.numbers(one), state)
         if one.pilot:
             one.pilot.begin(self.run, lane, one.q, one.v)
@@ -179,7 +188,7 @@ class Course:
         samples of impulses that are not due by themselves are left out."""
         if self.late is not None:
             self.late |= self.taken > 0
-        if not self.stepper.impulsive or not self.every:
+        if not self.stepper.impulsive or self.stepper.adaptive or not self.every:
             return
         strides = self.run.parameter_words[self.index["stepper.stride"]]
         for lane in range(self.lanes):

@@ -28,7 +28,7 @@ TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
 
 def default_stepper(mechanism: Mechanism) -> Stepper:
     """The stepper that a mechanism's contacts need: MoreauJean() if some are rigid, else RungeKutta()."""
-    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped() else RungeKutta()
+    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped(Rigid) else RungeKutta()
 
 
 @dataclass
@@ -60,15 +60,17 @@ def prepared(
     system = base.with_(changes) if changes else base
     end = until or 10.0
     mechanism = system.mechanism
+    statics.refuse_massless(system)
     if mechanism.drives and mechanism.loose((Rigid, Compliant)):
         statics.refuse_drives(system, end)
     q, v = statics.start(system, reclose) if stepper.impulsive else statics.start(system)
     freedom = statics.freedom(system, q)
     notes = list(statics.doubts(system, q, v))
     here = system.evaluate(q, v)
+    statics.refuse_unequal(system, here, freedom)
     pilot = Pilot(system) if mechanism.control else None
     if stepper.impulsive:
-        notes += opened(system, q, v, here, stepper.step)  # type: ignore[attr-defined]
+        notes += opened(system, q, v, here, 0.0 if stepper.adaptive else stepper.step)  # type: ignore[attr-defined]
     if not stepper.adaptive:
         notes += unseen(mechanism, stepper.step)  # type: ignore[attr-defined]
     if pilot:

@@ -1,6 +1,6 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, assemblies, freedom
+from .assembly import Freedom, assemble, assemblies, freedom, sizes
 from .check import Check, check, doubts, matrix_text
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
@@ -10,11 +10,13 @@ from .guesses import guess
 from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
+from .masses import refuse_massless, refuse_unequal
 from .starting import closed, nearest, start, twin
 
 __all__ = [
     "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular",
     "assemble", "assemblies", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
     "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
-    "nearest", "null_space", "period", "reduced", "references", "refuse_drives", "start", "twin",
+    "nearest", "null_space", "period", "reduced", "references", "refuse_drives", "refuse_massless",
+    "refuse_unequal", "sizes", "start", "twin",
 ]  # fmt: skip

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike
 
 from ..elements import Following
 from ..model.checks import implausible
-from ..model.mechanism import Mechanism, started
+from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
+from ..model.starts import started
+from ..parts.motions import Sum
+from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
 from .assembly import Freedom, assemblies, freedom, weakest
@@ -22,6 +25,7 @@ from .loops import loop_doubts
 from .starting import closed, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
+SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
@@ -189,6 +193,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     yield from _start(system, q)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
+    yield from _tables(system.given)
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
@@ -217,6 +222,29 @@ def _smooth(mechanism: Mechanism) -> Iterator[str]:
         if joint.roughness and not joint.loose:
             ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
             yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
+
+
+def _tables(mechanism: Mechanism) -> Iterator[str]:
+    """Tables that swing far beyond their values, and motions of drives whose speed jumps."""
+    for name, element in (*mechanism.drives.items(), *mechanism.forces.items()):
+        for key, motion in element.given():
+            for one in tables_in(motion):
+                if one.interpolation == "cubic" and one.beyond() > SWINGS:
+                    yield (
+                        f"{name}.{key}: the cubic spline through its table goes beyond the values by "
+                        f"{one.beyond():.3g} times their range; set interpolation: pchip or linear, or give more points"
+                    )
+                if one.interpolation == "linear" and name in mechanism.drives and not mechanism.drives[name].at_rate:
+                    yield f"{name}.{key}: the speed of a linear table jumps at its points; set interpolation: pchip"
+
+
+def tables_in(motion: object) -> Iterator[Table]:
+    """The tables of a motion: itself, or its terms."""
+    if isinstance(motion, Table):
+        yield motion
+    elif isinstance(motion, Sum):
+        for term in motion.terms:
+            yield from tables_in(term)
 
 
 def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
