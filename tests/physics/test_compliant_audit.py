@@ -94,7 +94,7 @@ def test_the_error_at_a_tolerance_is_measured(loose, coarse):
     assert off["angle"] > 1e-9
     moved = json.loads(coarse.attrs["convergence"])
     last = float(true["angle"].sel(body="arm2")[-1] - coarse["angle"].sel(body="arm2")[-1])
-    assert moved["arm2.angle"]["moved"] == pytest.approx(last, rel=0.2)
+    assert moved["arm2.angle"]["moved"] == pytest.approx(last, rel=0.3)
     assert {"J2.peak_force", "J2.peak_normal", "J2.impacts"} <= moved.keys()
 
 
