@@ -150,7 +150,17 @@ print(*(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "jointp
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     root = Path(jp.__file__).parent
-    aside = {"__init__.py", "_version.py", "errors.py", "writing.py", "cache.py", "own.py", "run.py", "results.py"}
+    aside = {
+        "__init__.py",
+        "_version.py",
+        "errors.py",
+        "writing.py",
+        "cache.py",
+        "own.py",
+        "run.py",
+        "results.py",
+        "words.py",
+    }
     aside |= {"simulation", "statics"}  # what they decide is in the key
     known = {str(path) for path in traces.files()}
     missing = [x for x in loaded if x not in known and Path(x).relative_to(root).parts[0] not in aside]

@@ -70,10 +70,8 @@ class Native:
             self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
         address = self.engine.get_function_address("run")
-        self.frame = 0  # 64-bit words per lane that a run must provide
         size = self.engine.get_global_value_address("frame_words") if cut else 0
-        if size:
-            self.frame = ctypes.c_int64.from_address(size).value
+        self.frame = ctypes.c_int64.from_address(size).value if size else 0  # words per lane that a run must provide
         self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
         times.append(time.perf_counter())
         parts = ("cache", "load") if self.cached else ("assembly", "llvm", "load")

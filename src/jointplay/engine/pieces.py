@@ -190,8 +190,7 @@ class Pieces(Assembler):
             else:
                 runs.append([row])
         for first in range(0, len(runs), MOVES):
-            part = runs[first : first + MOVES]
-            fill = partial(self.moves, part, masked)
+            fill = partial(self.moves, runs[first : first + MOVES], masked)
             self.call(self.function(f"@move{len(self.texts)}", fill))
 
     def moves(self, runs: list[list[Any]], masked: bool) -> None:
