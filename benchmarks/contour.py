@@ -29,7 +29,7 @@ def contour(step: float, threads: int, count: int = 11) -> float:
         mechanism,
         {"J2.clearance": plays, "J3.clearance": plays},
         until=10.0,
-        stepper=jp.MoreauJean(step),
+        stepper=jp.MoreauJean(step, order=1),  # as in the paper
         control=control,
         metrics=["error_max[crank]", "deviation[crank]", "deviation[rocker]"],
         settled=SETTLED,

@@ -15,20 +15,24 @@ from typing import Any
 
 import compliant
 import contour
+import growth
 import literature
 import motion
 import numpy as np
 import repeated
 import rigid
+import second_order as orders
 from compliant import compliant_contact, two_driving_links
 from contour import contour_of_clearances
 from crank_rocker import crank_rocker
+from growth import chains, four_bars, links
 from hand_written import HERE, check, compiled, hand_written_ns
 from literature import table_of_controllers
 from motion import exponents_of_motions
 from repeated import python_loop, repeated_runs
 from rigid import rigid_contact
-from startup import CACHED, COLD, empty_cache, library_start_up, start_up
+from second_order import second_order
+from startup import CACHED, COLD, DEMO, demo_start_up, empty_cache, library_start_up, start_up
 
 from jointplay.engine import Native
 from jointplay.run import Run
@@ -80,13 +84,14 @@ def compile_time() -> Results:
 
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
 BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
-BENCHMARKS += [repeated_runs, python_loop, exponents_of_motions]
+BENCHMARKS += [demo_start_up, chains, links, four_bars, repeated_runs, python_loop, second_order, exponents_of_motions]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
     ("compile, ms", lambda r: r["engine_compile_ms"], 150.0),
     ("from the cache, ms", lambda r: r["engine_cached_ms"], 40.0),
     *rigid.BARS,
+    *orders.BARS,
     *compliant.BARS,
     *literature.BARS,
     *repeated.BARS,
@@ -94,6 +99,8 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *motion.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),
+    ("demo to first step, cached, s", lambda r: r["demo_first_step_s"], DEMO),
+    *growth.BARS,
 ]
 
 

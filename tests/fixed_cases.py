@@ -6,6 +6,7 @@ What is done with them is in fixed_set.py.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jointplay as jp
@@ -130,10 +131,11 @@ def stepped(t: float) -> float:
 def cases() -> dict[str, Case]:
     """Every case by its name."""
     found: dict[str, Case] = {}
-    for part in (_mechanisms, _steppers, _drives, _rigid, _compliant, _following, _control, _electronics, _endings):
+    parts = _mechanisms, _steppers, _drives, _rigid, _compliant, _following, _control, _electronics, _endings
+    for part in (*parts, _second_order):
         for name, (mechanism, until, options) in part().items():
             assert name not in found, name
-            found[name] = Case(mechanism, until, options)
+            found[name] = Case(mechanism.replace(journals="centred"), until, options)
     return found
 
 
@@ -171,12 +173,17 @@ def _mechanisms() -> Rows:
     }
 
 
+def order_1(step: float, **more: Any) -> jp.MoreauJean:
+    """The rigid step of first order."""
+    return jp.MoreauJean(step, order=1, **more)
+
+
 def _steppers() -> Rows:
     four, rate = jp.library.four_bar(), {"crank.rate": 6.0}
     sprung = four.replace(forces={"spring": {"kind": "spring", "between": ("ground.J1", "rocker.end"),
                                              "stiffness": 300.0, "damping": 2.0}})  # fmt: skip
     loose = four.loosen("J3", 1e-3, journal_radius=0.01, contact=jp.Rigid(friction=0.1, restitution=0.2))
-    moreau = jp.MoreauJean
+    moreau = order_1
     each = {
         "RungeKutta loose tolerance": jp.RungeKutta(1e-5, 1e-7, max_step=0.02),
         "FixedRungeKutta 4": jp.FixedRungeKutta(1e-3, order=4),
@@ -212,10 +219,10 @@ def _drives() -> Rows:
         "angle of a joint, sum": (on("angle", "J1", both), 0.4, {}),
         "angle, table held": (on("angle", "crank", held), 0.5, {}),
         "angle, table clamped": (on("angle", "crank", clamped), 0.5, {}),
-        "angle, table periodic, MoreauJean": (on("angle", "crank", turning), 0.5, {"stepper": jp.MoreauJean(4.9e-4)}),
+        "angle, table periodic, MoreauJean": (on("angle", "crank", turning), 0.5, {"stepper": order_1(4.9e-4)}),
         "angle, Python function": (on("angle", "crank", {"kind": "function", "function": stepped}), 0.4, {}),
         "rate of a body, sine": (on("rate", "crank", jp.sine(3.0, 8.0, offset=4.0)), 0.5, {}),
-        "rate of a joint, MoreauJean": (on("rate", "J1", 5.0), 0.3, {"stepper": jp.MoreauJean(5e-4)}),
+        "rate of a joint, MoreauJean": (on("rate", "J1", 5.0), 0.3, {"stepper": order_1(5e-4)}),
         "rate, FixedRungeKutta": (on("rate", "crank", 5.0), 0.5, {"stepper": jp.FixedRungeKutta(1e-3, order=4)}),
         "position of a joint": (on("position", "J4", place), 0.4, {}),
         "x of a point": (on("x", "slider.pin", place), 0.4, {}),
@@ -236,7 +243,7 @@ def _rigid() -> Rows:
                                                       "stop_restitution": 0.5}})  # fmt: skip
     slot = lib.scotch_yoke(speed=15.0, angle=0.4).loosen("J2", 5e-4, pin_radius=5e-3, contact=jp.Rigid(friction=0.1))
     slider = lib.slider_crank(speed=30.0).loosen("J3", 5e-4, bearing="second", contact=jp.Rigid(restitution=0.5))
-    quick = {"stepper": jp.MoreauJean(1e-4)}
+    quick = {"stepper": order_1(1e-4)}
     return {
         "rigid, one clearance": (one, 0.3, quick),
         "rigid, two clearances": (two, 0.2, quick),
@@ -244,9 +251,9 @@ def _rigid() -> Rows:
         "rigid, static friction": (held, 0.2, quick | {"start": {"crank.rate": 2.0}}),
         "stops": (stop, 0.5, quick),
         "gear with backlash": (jp.loads(GEARS), 0.1, quick),
-        "corners of a guide, stop": (jp.loads(GUIDE), 0.1, {"stepper": jp.MoreauJean(5e-5)}),
+        "corners of a guide, stop": (jp.loads(GUIDE), 0.1, {"stepper": order_1(5e-5)}),
         "slot with play, driven": (slot, 0.2, quick | {"start": {"yoke.x": slot.start["yoke.x"] + 1e-4}}),
-        "slider-crank with play, driven": (slider, 0.1, {"stepper": jp.MoreauJean(5e-5)}),
+        "slider-crank with play, driven": (slider, 0.1, {"stepper": order_1(5e-5)}),
         "bore on a bar, rigid": (lib.wu_2017(clearance=5e-4, contact=jp.Rigid(friction=0.1)), 0.2, quick),
     }
 
@@ -300,7 +307,7 @@ def _control() -> Rows:
     slider, arms, c = jp.library.slider_crank(angle=0.5), jp.library.coelho_five_bar(), jp.control
     at = {"crank": 1.2, "crank.rate": 1.0}
     loose = jp.library.crank_rocker_2016(3e-3)
-    moreau, fixed = {"stepper": jp.MoreauJean(2e-4), "start": at}, {"stepper": jp.FixedRungeKutta(1e-3), "start": at}
+    moreau, fixed = {"stepper": order_1(2e-4), "start": at}, {"stepper": jp.FixedRungeKutta(1e-3), "start": at}
     linear = {"k1": 400.0, "k2": 40.0}
     passive = {"k": 5.0, "slope": 20.0}
     sides = ["left_inner", "right_inner"]
@@ -311,7 +318,7 @@ def _control() -> Rows:
     )
     elsewhere = c.passivity_based("crank", jp.sine(6.0, 2.3), k=200.0, slope=10.0, sensors=["rocker"],
                                   regularisation=1e-3)  # fmt: skip
-    wide = {"start": {"crank": 1.571}, "stepper": jp.MoreauJean(1e-4)}
+    wide = {"start": {"crank": 1.571}, "stepper": order_1(1e-4)}
     rows = {
         "open_loop": (slider, 0.3, {"start": at}, c.open_loop("crank", feedforward=jp.sine(2.0, 9.0))),
         "pd": (slider, 0.3, {"start": at}, c.pd("crank", WANTED, k1=20, k2=1)),
@@ -354,15 +361,15 @@ def _electronics() -> Rows:
     found: Rows = {}
     for name, fields in sensors.items():
         loop = c.pd_tracking("bar1", wanted, sensors={"encoder": {"of": "bar1", **fields}}, **gains)
-        for stepper in (jp.MoreauJean(h), jp.FixedRungeKutta(h)):
+        for stepper in (order_1(h), jp.FixedRungeKutta(h)):
             kind = type(stepper).__name__
             found[f"sensor, {name}, {kind}"] = (arm, 0.3, {"stepper": stepper, "control": loop})
     full = dict(sensors={"encoder": {"of": "bar1", **sensors["period and delay"]}}, limit=6.0)
     python = c.sampled(spring, "bar1", wanted, period=2 * h, feedforward=jp.sine(0.5, 9.0), **full)
     traced = c.pd_tracking("bar1", wanted, period=4 * h, gravity=True, **gains)
     load, motor = ({"encoder": {"of": "G", "side": side}} for side in ("second", "first"))
-    quick = {"stepper": jp.MoreauJean(1e-4)}
-    for stepper in (jp.MoreauJean(h), jp.FixedRungeKutta(h, order=4)):
+    quick = {"stepper": order_1(1e-4)}
+    for stepper in (order_1(h), jp.FixedRungeKutta(h, order=4)):
         kind = type(stepper).__name__
         found[f"sampled Python, {kind}"] = (arm, 0.3, {"stepper": stepper, "control": python})
         found[f"sampled law, {kind}"] = (arm, 0.3, {"stepper": stepper, "control": traced})
@@ -381,8 +388,24 @@ def _endings() -> Rows:
     stuck = jp.library.four_bar(lengths=(0.3, 0.2, 0.25, 0.4), crank=0.5)
     stuck = stuck.replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": jp.constant_speed(2.0, 0.5)}})
     return {
-        "ends, dead centre of an actuator": (slider, 0.7, {"control": loop, "stepper": jp.MoreauJean(2e-4)}),
-        "ends, controller raises": (arm, 0.2, {"control": python, "stepper": jp.MoreauJean(1e-3)}),
+        "ends, dead centre of an actuator": (slider, 0.7, {"control": loop, "stepper": order_1(2e-4)}),
+        "ends, controller raises": (arm, 0.2, {"control": python, "stepper": order_1(1e-3)}),
         "ends, cannot be assembled": (stuck, 1.0, {}),
-        "ends, cannot be assembled, MoreauJean": (stuck, 1.0, {"stepper": jp.MoreauJean(5e-4)}),
+        "ends, cannot be assembled, MoreauJean": (stuck, 1.0, {"stepper": order_1(5e-4)}),
     }
+
+
+def _second_order() -> Rows:
+    """Some of the rigid cases with steps of second order."""
+    before = {**_steppers(), **_drives(), **_rigid(), **_control(), **_electronics()}
+    names = [
+        "sprung, MoreauJean", "loose, MoreauJean", "loose, MoreauJean no projection", "rate of a joint, MoreauJean",
+        "rigid, two clearances", "rigid, static friction", "stops", "gear with backlash", "corners of a guide, stop",
+        "slot with play, driven", "control, pid, MoreauJean", "control, feedback linearisation, loose",
+        "sensor, period and delay, MoreauJean", "sampled Python, MoreauJean",
+    ]  # fmt: skip
+    found: Rows = {}
+    for name in names:
+        mechanism, until, options = before[name]
+        found[f"second order, {name}"] = mechanism, until, options | {"stepper": replace(options["stepper"], order=2)}
+    return found

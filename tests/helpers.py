@@ -3,10 +3,31 @@
 import re
 
 import numpy as np
+import pytest
 
 from jointplay.engine import emit, stop, trace
 from jointplay.run import Run
 
+MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
+EVERY_MODE = pytest.mark.parametrize("mode", MODES, ids=["eager", "plain", "fused"])
+# three cranks that stay parallel: one row of its joints is redundant
+PARALLEL = """
+name: parallel cranks
+ground: {points: {A: [0, 0], B: [1, 0], C: [2, 0]}}
+bodies:
+  a: {bar: 0.5, mass: 1}
+  b: {bar: 0.5, mass: 1}
+  c: {bar: 0.5, mass: 1}
+  beam: {bar: 2.0, mass: 1, points: {middle: [1, 0]}}
+joints:
+  A: {kind: revolute, between: [ground.A, a.start]}
+  B: {kind: revolute, between: [ground.B, b.start]}
+  C: {kind: revolute, between: [ground.C, c.start]}
+  D: {kind: revolute, between: [a.end, beam.start]}
+  E: {kind: revolute, between: [b.end, beam.middle]}
+  F: {kind: revolute, between: [c.end, beam.end]}
+start: {a: 60 deg, b: 60 deg, c: 60 deg}
+"""
 NAN_BITS = np.float64("nan").view(np.int64)
 
 

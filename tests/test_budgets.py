@@ -11,8 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "jointplay"
 ENGINE = sorted((ROOT / "src" / "jointplay" / "engine").rglob("*.py"))
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+# Files that are longer than 400 lines, and how many functions are longer than 40: both shall shrink, none may grow.
+LONG_FILES = {"engine/recorder.py": 415}
+LONG_FUNCTIONS, LONGEST_FUNCTION = 28, 79
 
 HEAVY = {"numpy", "pydantic", "llvmlite", "scipy", "xarray", "matplotlib"}
 MACHINE_PATH = re.compile(r"(?<![\w.])(/(home|root|work|tmp|opt|usr|var|mnt|Users)/|[A-Z]:\\)")
@@ -24,8 +29,26 @@ def lines(file: Path) -> int:
 
 def test_engine_is_small():
     assert ENGINE
-    assert sum(lines(file) for file in ENGINE) < 1980
+    assert sum(lines(file) for file in ENGINE) < 2450
     assert {file.name: lines(file) for file in ENGINE if lines(file) > 400} == {}
+
+
+def test_files_are_short():
+    """At most 400 lines; what is listed above may only shrink, and leaves the list when it is short enough."""
+    long = {f.relative_to(SOURCE).as_posix(): lines(f) for f in SOURCE.rglob("*.py") if lines(f) > 400}
+    assert {name: n for name, n in long.items() if n > LONG_FILES.get(name, 400)} == {}
+    assert {name for name in LONG_FILES if name not in long} == set(), "shorter now: take it off the list"
+
+
+def test_functions_fit_on_a_screen():
+    """So many functions of more than 40 lines, docstring included, and no more; split one before adding one."""
+    long = []
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 40:
+                long.append((node.end_lineno - node.lineno + 1, file.relative_to(SOURCE).as_posix(), node.name))
+    long.sort(reverse=True)
+    assert long[0][0] <= LONGEST_FUNCTION and len(long) <= LONG_FUNCTIONS, long
 
 
 def test_engine_is_documented():

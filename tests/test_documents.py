@@ -23,7 +23,7 @@ WRITTEN = {
 }
 SAID = {
     "01_bouncing_journal": "impacts",
-    "02_crank_rocker": "largest tracking error (deg)             0.2909     0.002528",
+    "02_crank_rocker": "largest tracking error (deg)             0.2889     0.002361",
     "03_slider_crank": "stroke 200.0 mm",
     "04_contact_loss": "loses contact at t = 2.18112",
     "05_own_stepper": "step 0.0005 s: angle off by 0.0084",

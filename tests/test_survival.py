@@ -47,6 +47,26 @@ def started(*arguments: str, cwd: Path, **options) -> subprocess.Popen:
     return child
 
 
+# -- signals
+STOPS = """
+import sys
+from jointplay import cli
+from jointplay.cli import commands
+
+def stop(arguments):
+    exec("raise KeyboardInterrupt")  # as dataclasses do while a module is imported
+
+commands.library = stop
+sys.exit(cli.main(["library"]))
+"""
+
+
+def test_an_interrupt_while_modules_are_imported_ends_with_the_exit_code_of_the_command(tmp_path):
+    (tmp_path / "stops.py").write_text(STOPS)
+    done = subprocess.run([sys.executable, "-m", "stops"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "jointplay: interrupted\n")
+
+
 # -- files
 def small_disk() -> None:
     """No file of this process may grow beyond 20 kB, as on a disk that is full."""

@@ -23,7 +23,7 @@ def told(record, item, quantity, ours, reference, good, unit="1/s"):
         unit=unit,
         ours=ours,
         reference=reference,
-        verdict="reproduces" if good else "differs",
+        verdict="agrees" if good else "differs",
     )
     assert good, (item, quantity, ours, reference)
 

@@ -29,7 +29,7 @@ def errors() -> dict[float, float]:
 @pytest.mark.parametrize("h", list(REFERENCE))
 def test_tracking_error(errors, record, h):
     good = errors[h] == pytest.approx(REFERENCE[h], abs=1e-3)
-    verdict = "reproduces" if good else "differs"
+    verdict = "agrees" if good else "differs"
     item, quantity = "crank-rocker, J2 open by 3 mm, PD", f"largest tracking error, h = {h:g} s"
     record(item=item, quantity=quantity, unit="deg", ours=errors[h], reference=REFERENCE[h], verdict=verdict)
     assert good
@@ -39,7 +39,7 @@ def test_first_order_limit(errors, record):
     fine, coarse = min(REFERENCE), 1e-5
     ours, theirs = (2 * e[fine] - e[coarse] for e in (errors, REFERENCE))
     good = ours == pytest.approx(theirs, abs=2e-4)
-    verdict = "reproduces" if good else "differs"
+    verdict = "agrees" if good else "differs"
     item, quantity = "crank-rocker, J2 open by 3 mm, PD", "largest tracking error, h -> 0 (first order)"
     record(item=item, quantity=quantity, unit="deg", ours=ours, reference=theirs, verdict=verdict)
     assert good

@@ -52,9 +52,9 @@ def test_time_stepping_tends_to_the_events(clearance, friction, record):
     errors = [float(simulate(mechanism, 3.0, MoreauJean(h), every=1.0)["angle"][-1, 0]) - right for h in (4e-5, 1e-5)]
     order = math.log(abs(errors[0] / errors[1])) / math.log(4)
     case = f"open loop, c2 = {clearance * 1e3:g} mm, mu = {friction:g}, time stepping"
-    good = order > 0.8
+    good = order > 1.7
     verdict = "agrees" if good else "differs"
-    record(item=case, quantity="order towards the events", unit="", ours=order, reference=1.0, verdict=verdict)
+    record(item=case, quantity="order towards the events", unit="", ours=order, reference=2.0, verdict=verdict)
     assert good
 
 

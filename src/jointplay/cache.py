@@ -1,4 +1,7 @@
-"""Machine code kept between processes: only what this user wrote and nobody else can change is ever handed to LLVM."""
+"""Machine code and outlines of programs kept between processes.
+
+Only what this user wrote and nobody else can change is ever handed to LLVM.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ SUFFIX = ".jpo"
 
 
 def directory() -> Path | None:
-    """Where machine code is kept: JOINTPLAY_CACHE_DIR, else the user's cache folder; None for a user without home."""
+    """Where they are kept: JOINTPLAY_CACHE_DIR, else the user's cache folder; None for a user without home."""
     chosen = os.environ.get("JOINTPLAY_CACHE_DIR")
     if chosen:
         return Path(chosen)

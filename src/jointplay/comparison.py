@@ -64,13 +64,7 @@ def compare(
     if baseline not in (IDEAL, ROUGH):
         raise InputError(f"compare: baseline must be {IDEAL!r} or {ROUGH!r}, got {baseline!r}")
     chosen = named((DEFAULTS[0], Compliant(), *DEFAULTS[1:]) if contacts is None else contacts)
-    variants = {IDEAL: mechanism.closed()}
-    if baseline == ROUGH:
-        variants = {ROUGH: rough(variants[IDEAL], loose, chosen.values()), **variants}
-    for name, contact in chosen.items():
-        variants[name] = mechanism
-        for joint, held in loose.items():
-            variants[name] = variants[name].loosen(joint, held.looseness, contact=contact)
+    variants = all_variants(mechanism, loose, chosen, baseline)
     given = dict(steppers or {})
     unknown = [name for name in given if name not in variants]
     if unknown:
@@ -93,6 +87,20 @@ def compare(
         data[key] = (("contact", *dimensions), np.array([one[key] for one in rows]), said)
     attrs = {"title": mechanism.name, "until": until, "loose": ", ".join(loose), "baseline": baseline}
     return Dataset(data, labels, attrs)
+
+
+def all_variants(
+    mechanism: Mechanism, loose: Mapping[str, Joint], chosen: Mapping[str, Contact], baseline: str
+) -> dict[str, Mechanism]:
+    """The mechanism without play, and with each of the contacts in its loose joints; the baseline first."""
+    variants = {IDEAL: mechanism.closed()}
+    if baseline == ROUGH:
+        variants = {ROUGH: rough(variants[IDEAL], loose, chosen.values()), **variants}
+    for name, contact in chosen.items():
+        variants[name] = mechanism
+        for joint, held in loose.items():
+            variants[name] = variants[name].loosen(joint, held.looseness, contact=contact)
+    return variants
 
 
 COLUMNS: dict[str, tuple[tuple[str, ...], str, str]] = {

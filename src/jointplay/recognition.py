@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from xarray import Dataset
 
-TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper")
+TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper", "judgement", "judgement_text")
 NUMBERS = ("outcome_time", "until", "every", "steps", "attempts", "degrees_of_freedom", "settled")
 LISTS = ("notes", "redundant")  # of texts, as JSON
 WORDS = ("actuator_unit", "channel_unit", "impact_contact")  # variables that hold texts
@@ -84,7 +84,9 @@ def _audited(found: Any) -> bool:
     """Whether an audit is numbers by their names, or a list of such findings, each with its name and value."""
     values: list[Any] = list(found.values()) if isinstance(found, dict) else []
     if isinstance(found, list) and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in found):
-        values = [one.get("value") for one in found]
+        values = [one.get(key) for one in found for key in ("value", "limit")]
+        if not all(isinstance(one.get(key) or "", str) for one in found for key in ("unit", "judgement")):
+            return False
     elif not isinstance(found, dict):
         return False
     return all(value is None or isinstance(value, int | float) for value in values)

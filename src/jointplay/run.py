@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from .engine.blocks import Cell
 from .engine.eager import EagerRecorder
 from .engine.machine import control_words
 from .engine.program import Program, run_text
-from .engine.recorder import Cell
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
-from .numerics.splines import Spline
+from .words import aligned, array_dtype, array_size, contents, encode, word_of
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 
@@ -28,7 +28,8 @@ CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C wa
 class Run:
     """One to eight simulations of a program side by side, each with its own state and parameters.
 
-    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.
+    The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.  quick: for
+    few steps, machine code that is made in less time and runs more slowly.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Run:
         fma: bool = True,
         share: bool = False,
         rows: int = 4096,
+        quick: bool = False,
     ) -> None:
         if not isinstance(program, Program):
             raise ValueError(f"Run needs a program made by trace(step, ...), got {program!r}")
@@ -61,26 +63,29 @@ class Run:
         for lane in range(lanes):
             mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
             self.start(lane, *mine)
-        if self.eager:
-            if share and lanes > 1:
-                raise ValueError("eager runs take one lane at a time and cannot share steps")
-            return
+        if not self.eager:
+            self._compile(fma, share, rows, quick)
+        elif share and lanes > 1:
+            raise ValueError("eager runs take one lane at a time and cannot share steps")
+
+    def _compile(self, fma: bool, share: bool, rows: int, quick: bool) -> None:
+        """The machine code, buffers for its rows, and the words by which it is called."""
         from .engine.native import native
 
-        self.native = native(program, lanes, fma, share)
+        self.native = native(self.program, self.lanes, fma, share, quick)
         self.buffers = {}
-        self.frame = aligned(self.native.frame * lanes)
+        self.frame = aligned(self.native.frame * self.lanes)
         words = {"state": self.state_words, "parameters": self.parameter_words, "stop": self.stop_word}
         words["frame"] = self.frame
         words |= {f"array {n}": array for n, array in self.arrays.items()}
         values = {n: a.ctypes.data for n, a in words.items()}
-        for name, (columns, most) in program.streams.items():
+        for name, (columns, most) in self.program.streams.items():
             stride = max(rows, most) + most
-            self.buffers[name] = np.zeros((stride, len(columns), lanes))
+            self.buffers[name] = np.zeros((stride, len(columns), self.lanes))
             values |= {f"{name}.rows": self.buffers[name].ctypes.data, f"{name}.limit": stride - 2 * most}
-        self.control = np.array([values.get(w, 0) for w in control_words(program)], np.int64)
+        self.control = np.array([values.get(w, 0) for w in control_words(self.program)], np.int64)
         self.control_address = self.control.ctypes.data
-        self.counters = [self.places[f"{name}.rows"] for name in program.streams]
+        self.counters = [self.places[f"{name}.rows"] for name in self.program.streams]
 
     def start(
         self, lane: int, parameters: Mapping[str, Any] | None = None, state: Mapping[str, Any] | None = None
@@ -313,67 +318,6 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if caught:
             handler(*caught[0])
-
-
-def encode(slot: Cell, x: Any) -> Any:
-    """What somebody gave as the 64-bit word of its kind, or as the words of a delay."""
-    name, x = slot.name, x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
-    if isinstance(x, list | tuple | np.ndarray) and slot.size > 1 and np.shape(x) == (slot.size,):
-        return [encode(slot, one) for one in x]
-    number = isinstance(x, int | float | np.integer | np.floating | np.bool_)
-    if not number or (x != x and slot.checked and slot.size == 1):  # what is not checked in a step may hold NaN
-        raise ValueError(f"{name!r} must be a number, got {x!r}")
-    if slot.kind == "i" and not -(2**63) <= x < 2**63:
-        raise ValueError(f"{name!r} is a 64-bit integer, from -2**63 to 2**63 - 1, got {x!r}")
-    if slot.kind == "i" and x != int(x):
-        raise ValueError(f"{name!r} is a whole number, got {x!r}; declare it as a float in trace to give it fractions")
-    try:
-        return word_of(slot.kind, x)
-    except OverflowError:
-        raise ValueError(f"{name!r} is too large for a float, got {x!r}") from None
-
-
-def word_of(kind: str, x: Any) -> np.int64:
-    """A number as the 64-bit word of its kind."""
-    number = DTYPES[kind](x)
-    return number.view(np.int64) if kind == "f" else np.int64(number)
-
-
-def aligned(size: int) -> np.ndarray:
-    """So many zero words that begin with a cache line, so that the vectors of lanes straddle none."""
-    words = np.zeros(size + 8, np.int64)
-    first = -words.ctypes.data % 64 // 8
-    return words[first : first + size]
-
-
-def array_size(array: Any) -> int:
-    """How many numbers an array or table holds."""
-    return array.data.size if isinstance(array, Spline) else array.size
-
-
-def array_dtype(array: Any) -> Any:
-    """The type of an array's numbers."""
-    return np.float64 if isinstance(array, Spline) else DTYPES[array.kind]
-
-
-def contents(name: str, array: Any, given: Any) -> np.ndarray:
-    """The numbers of a given array or table, checked against what the program was traced for."""
-    if isinstance(array, Spline):
-        if not isinstance(given, Spline) or repr(given) != repr(array):
-            raise ValueError(f"parameter {name!r} was traced as {array!r}; got {given!r}: trace again")
-        return given.data
-    data = np.asarray(given)
-    if data.dtype.kind not in "biuf":
-        raise ValueError(f"parameter {name!r} must be an array of 64-bit numbers, got {given!r}")
-    if array.kind == "i" and not np.array_equal(data, data.astype(np.int64)):
-        raise ValueError(
-            f"parameter {name!r} holds whole numbers; declare it with floats in trace to give it fractions"
-        )
-    if data.shape != (array.size,):
-        raise ValueError(
-            f"parameter {name!r} was traced with {array.size} numbers, got shape {data.shape}: trace again"
-        )
-    return data
 
 
 def announce(seconds: float, lanes: int, expect: int | None) -> None:

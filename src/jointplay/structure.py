@@ -14,7 +14,7 @@ from .parts.choices import LawChoice
 
 T = TypeVar("T")
 MOST = 256  # programs kept at a time; the one that was not used for longest goes first
-ASIDE = ("name", "source", "remarks", "start")  # of a mechanism: what no equation knows
+ASIDE = ("name", "source", "remarks", "start", "journals")  # of a mechanism: what no equation knows
 
 
 def structure(mechanism: Mechanism, numbers: Collection[str]) -> Hashable:

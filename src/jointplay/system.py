@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .engine.program import Names, trace
+from .engine.program import Names, Program
 from .engine.text import RUNNING, emit
 from .engine.typing import Scalar
 from .engine.values import Value
@@ -25,6 +25,7 @@ from .physics.reduced import known
 from .physics.sampled_motions import sampled
 from .run import Run
 from .structure import Memo, structure
+from .traces import recalled
 
 T = TypeVar("T")
 CONTACT = (".friction", ".static_friction", ".restitution", ".stop_restitution")
@@ -122,6 +123,12 @@ class System:
         """What `make` traces of this system, kept for all systems of its structure; kind: all else it depends on."""
         return PROGRAMS.get((self.structure, kind), make)
 
+    def traced_as(
+        self, kind: Hashable, text: Callable[[], Callable[..., Any]], state: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> Program:
+        """The program of a text of this system, kept in the process and on disk; given: its run-time numbers."""
+        return self.program(kind, lambda: recalled(text(), state, given, (self.structure, kind)))
+
     def with_(self, changes: Mapping[str, float | str]) -> System:
         """The same mechanism with other numbers at some addresses; traced again only if its structure changes."""
         return System(self.given.with_(changes), self.reach, self.free)
@@ -136,7 +143,7 @@ class System:
         self.structure = structure(self.mechanism, self.parameters), tuple(tables)
         self.traced = self.program("equations", lambda: Traced(self))
         self.rows, self.contacts, self.journals = self.traced.rows, self.traced.contacts, self.traced.journals
-        self.run = Run(self.traced.program, self.parameters)
+        self.run = Run(self.traced.program, self.parameters, quick=True)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
@@ -181,9 +188,26 @@ class Traced:
         self.contacts: list[str] = []
         self.journals: list[str] = []
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
-        self.program = trace(self._text, state, {"time": 0.0, **system.parameters})
+        self.program = recalled(self, state, {"time": 0.0, **system.parameters}, (system.structure, "equations"))
 
-    def _text(self, s: Names, p: Names) -> dict[str, Scalar]:
+    def found(self) -> dict[str, Any]:
+        """All but the program, as plain data."""
+        arrays = {}
+        for name, x in self.constants.items():
+            places = np.flatnonzero(x.view(np.int64))  # all but 0, a -0 too
+            arrays[name] = x.shape, places.tolist(), x.flat[places].tolist()
+        labels = {"rows": self.rows, "contacts": self.contacts, "journals": self.journals}
+        return {**labels, "entries": self.entries, "constants": arrays}
+
+    def take(self, found: Mapping[str, Any]) -> None:
+        """Know again what was found."""
+        self.rows, self.contacts, self.journals = found["rows"], found["contacts"], found["journals"]
+        self.entries = {name: (places, columns) for name, (places, columns) in found["entries"].items()}
+        for name, (shape, places, numbers) in found["constants"].items():
+            self.constants[name] = np.zeros(shape)
+            self.constants[name].flat[places] = numbers
+
+    def __call__(self, s: Names, p: Names) -> dict[str, Scalar]:
         q, v, t = [s[c] for c in self.coordinates], [s[f"{c}.rate"] for c in self.coordinates], p.time
         text = self.make(p)
         rows = text.rows(q, v, t)

@@ -7,7 +7,7 @@ from pathlib import Path
 from jointplay import report
 from tests.browser import runs
 from tests.browser.conftest import until
-from tests.test_plots import FIGURES
+from tests.plots.test_plots import FIGURES
 
 IMAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "images"
 COLOURS = 160  # in a picture, which keeps it small

@@ -13,6 +13,7 @@ from jointplay.engine.text import emit
 from jointplay.physics.contacts import contacts
 from jointplay.physics.dynamics import Equations
 from jointplay.run import Run
+from jointplay.statics.assembly import close
 from jointplay.structure import Memo
 from jointplay.system import System
 
@@ -133,7 +134,7 @@ def test_contact_rows_in_every_mode(kind):
 
 
 @pytest.mark.parametrize("kind", [*IDEAL, *(f"loose {name}" for name in TOUCHING)])
-def test_every_number_is_a_number_of_the_run(kind, monkeypatch):
+def test_every_number_is_a_number_of_the_run(kind, monkeypatch, tmp_path):
     """A changed number gives what a mechanism with that number gives: no text looks at the model for it."""
     loose = kind.startswith("loose ")
     mechanism = with_joint(TOUCHING[kind.removeprefix("loose ")] if loose else IDEAL[kind])
@@ -145,6 +146,7 @@ def test_every_number_is_a_number_of_the_run(kind, monkeypatch):
     changed = system.with_(changes)
     assert changed.traced is system.traced
     monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())  # the other one is traced with the new numbers
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
     fresh = System(mechanism.with_(changes))
     assert fresh.traced is not system.traced
     for part in ("residual", "B", "gaps", "openings"):
@@ -166,36 +168,31 @@ def test_files_and_schema_know_every_kind(kind):
 
 @pytest.mark.parametrize("kind", IDEAL)
 def test_reactions_on_the_ground_add_up(kind):
-    """All that joints do to the moving bodies is taken from the ground, or from each other: forces and moments."""
+    """What a closed joint does to the moving bodies is taken from the ground, as results and docs/notation.md tell it:
+    the reaction acts on the second body and its opposite on the first; of a gear -ratio times it on the first wheel and
+    ratio - 1 times it on the carrier."""
     text = IDEAL[kind].replace("[b.r,", "[ground.P,").replace("[a.start, b.r]", "[ground.O, b.r]")
     mechanism = with_joint(text.replace("[a, c]", "[ground, c]").replace("[a.end, b.p]", "[b.p, ground.O]"))
-    system = System(mechanism)
+    system, joint = System(mechanism), mechanism.joints["J"]
     q, _, rng = random_state(8)
-    names = system.coordinates
-    lam = rng.normal(size=len(system.rows))
+    q, still_open = close(system, q, 0.0)
+    assert not still_open
+    lam, here = rng.normal(size=len(system.rows)), system.evaluate(q)
+    x, y, moment = here.reactions @ lam
+    second = np.array([x, y, moment])
+    if "gear" in kind:
+        shares = [(joint.between[0], -joint.ratio), (joint.between[1], 1.0), (joint.carrier, joint.ratio - 1)]
+        ground = second * sum(share for body, share in shares if body == "ground")
+    else:
+        pose = Pose(mechanism, mechanism.value, dict(zip(system.coordinates, q, strict=True)), 0.0)
+        at = pose.point(joint.between[1])
+        second[2] += at.x * y - at.y * x  # about the origin
+        ground = sum((sign * second for sign, end in zip((-1, 1), joint.between, strict=True)
+                      if mechanism.owner(end) == "ground"), start=0 * second)  # fmt: skip
 
-    def text_of(s, p):
-        equations = system.equations()(p)
-        at = [s[n] for n in names]
-        rows = equations.rows(at, [0] * len(at), 0.0)
-        lines = equations.on_ground(rows, at)
-        emit("ground", **{f"{i}.{j}": x + 0.0 * at[0] for i, line in enumerate(lines) for j, x in enumerate(line)})
-        return {}
-
-    run = Run(trace(text_of, dict.fromkeys(names, 0.0), system.parameters), system.parameters,
-              dict(zip(names, q, strict=True)))  # fmt: skip
-    run.advance(1)
-    ground = np.array([c[-1] for c in run.rows("ground").values()]).reshape(3, -1) @ lam
-    here = system.evaluate(q)
-    pushed = (here.B.T @ lam).reshape(3, 3)
-    place = q.reshape(3, 3)
-    moment = sum(m + x * fy - y * fx for (fx, fy, m), (x, y, _) in zip(pushed, place, strict=True))
-    assert ground == pytest.approx(-np.array([*pushed[:, :2].sum(axis=0), moment]))
-    ends = mechanism.joints["J"].between
-    if "ground" in map(mechanism.owner, ends):
-        sign = 1 if mechanism.owner(ends[1]) == "ground" else -1  # reactions are those on the second body
-        x, y, _ = here.reactions @ lam
-        assert ground[:2] == pytest.approx([sign * x, sign * y])
+    moving = (here.B.T @ lam).reshape(-1, 3)  # on each body: force, and moment about its mass centre
+    turns = [m + x * fy - y * fx for (fx, fy, m), (x, y, _) in zip(moving, q.reshape(-1, 3), strict=True)]
+    assert ground == pytest.approx(-np.array([*moving[:, :2].sum(axis=0), sum(turns)]))
 
 
 def test_a_gears_carrier_takes_the_difference_of_the_torques():

@@ -131,6 +131,8 @@ def test_a_disc_is_drawn():
     jp.plots.journal(run)
     page = report.html(run)
     assert '"wheel":0.1' in page and '"guide":"line"' in page and '"shape":"floor"' in page
+    left, bottom, right, top = report.scene.box(jp.plots.places.Places(run))
+    assert (left, right, top) == pytest.approx((-0.1, 0.1, 0.3)) and bottom == pytest.approx(run.y.values.min() - 0.1)
 
 
 def test_a_disc_is_controlled_and_driven_along_its_line():
@@ -444,3 +446,56 @@ def test_a_friction_law_with_memory():
         alone = jp.Simulation(disc.with_(numbers), stepper=jp.RungeKutta(1e-9, 1e-12))
         alone.advance(0.3)
         assert (both.state[lane] == alone.state[0]).all()
+
+
+# -- each of them everywhere
+ARM = """
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 1}, fore: {bar: 0.5, mass: 0.5}}
+joints:
+  J: {kind: revolute, between: [ground.O, arm.start]}
+  K: {kind: revolute, between: [arm.end, fore.start]}
+start: {fore: 0.5}
+"""
+RIGID, SOFT = "{kind: rigid, friction: 0.3}", "{kind: compliant, normal: {law: LAW, stiffness: 1e5"
+ONE = "coordinates: {c: {OF, reference: 0.2}}, actuators: {m: {OF}}}"
+TWO = "coordinates: {a: {of: arm}, f: {of: fore}}, actuators: {a: {of: J}, f: {of: K}}}"
+TURN = "control: {law: {law: pd, k1: 0.5, k2: 0.05}, " + ONE.replace("OF", "of: wheel")
+CREEPS = SOFT.replace("LAW", "two_springs") + "}}"
+RUBS = SOFT.replace("LAW", "kelvin_voigt") + ", damping: 800}, friction: {law: polished}}"
+FOLLOW = "control: {law: {law: feedback_linearisation, k1: 400, k2: 40}, "
+ADDED = {  # a model with a control loop, and a number of what was added
+    "joint": (FLOOR + TURN.replace("of: wheel", "kind: position, of: J"), "J.radius"),
+    "normal law": (FLOOR.replace(RIGID, CREEPS) + TURN, "J.normal.relaxation"),
+    "friction law": (FLOOR.replace(RIGID, RUBS) + TURN, "J.friction.friction"),
+    "controller": (f"{ARM}control: {{law: {{law: holding}}, {TWO}", "control.law.settled"),
+    "drive": (
+        f"{ARM}drives: {{D: {{kind: ramp, of: J, motion: {{kind: polynomial, coefficients: [0, 2]}}}}}}\n"
+        + FOLLOW + ONE.replace("OF", "of: K"), "D.share",
+    ),
+    "force": (f"{ARM}forces: {{F: {{kind: drag, at: fore.end, on: fore, brake: 0.1}}}}\n{FOLLOW}{TWO}", "F.brake"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ADDED)
+def test_each_addition_is_in_files_check_run_lanes_control_page_and_plots(what, tmp_path, capsys):
+    text, address = ADDED[what]
+    model, result, plot, page = (tmp_path / f"m.{end}" for end in ("yaml", "nc", "png", "html"))
+    model.write_text(text, encoding="utf-8")
+    mechanism = jp.load(model)
+    assert jp.loads(jp.dumps(mechanism)) == mechanism and mechanism.control is not None
+    given = ["--with", str(FILE)]
+    assert main(["check", str(model), *given]) == 0 and "degrees of freedom" in capsys.readouterr().out
+    assert main(["run", str(model), "--until", "0.02", "-o", str(result), "--plot", str(plot), "--quiet", *given]) == 0
+    run = jp.results.load(result)
+    assert run.sizes["time"] > 10 and np.isfinite(run["control"].values).all() and plot.stat().st_size > 10_000
+    assert main(["report", str(result), "-o", str(page), *given]) == 0
+    assert jp.loads(run.attrs["model"]) == mechanism and page.stat().st_size > 50_000
+
+    lanes = [{address: factor * mechanism.value(address)} for factor in (1.0, 0.8)]
+    both = jp.Simulation(mechanism, lanes=lanes, every=2e-5, until=0.02)
+    both.advance(0.02)
+    alone = jp.Simulation(mechanism, every=2e-5, until=0.02)
+    alone.advance(0.02)
+    assert (both.state[0] == alone.state[0]).all() and (both.state[1] != alone.state[0]).any()
+    assert run.angle.values[-1] == pytest.approx(alone.result().angle.values[-1], abs=1e-12)

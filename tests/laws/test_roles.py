@@ -10,7 +10,7 @@ import jointplay as jp
 from jointplay.laws import Law, law
 from jointplay.laws.roles import LAWS, controller, friction, normal, registry
 from jointplay.model import ModelError
-from jointplay.physics.loop import needs_model
+from jointplay.physics.rehearsal import needs_model
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from pydantic_core import PydanticUndefined
 
 from jointplay import statics
 from jointplay.model import Mechanism, bodies, clearances, control, forces, joints, loads, motions
-from jointplay.model.mechanism import _START
 from jointplay.model.parts import InUse, OneOf, Part, Quantity, Several
+from jointplay.model.starts import TAILS
 from jointplay.parts.choices import Chosen, registry
 from jointplay.parts.units import _PREFIXED, _PREFIXES, UNITS, parse_unit
 from jointplay.simulation import simulate
@@ -145,7 +145,7 @@ def test_every_unit_is_named():
 
 def test_every_start_value_is_named():
     named = [(row[0].strip("`").removeprefix("crank"), row[1]) for row in table(section("Start"))]
-    assert dict(named) == {tail: dimension.unit for tail, dimension in _START.items()}
+    assert dict(named) == {tail: dimension.unit for tail, dimension in TAILS.items()}
 
 
 def blocks(info: str) -> list[str]:

@@ -111,7 +111,7 @@ def test_peaks_are_those_of_all_steps(loose):
     ):
         sampled = np.abs(many[name]).max("time")
         assert (many[peak] >= sampled).all()
-        assert few[peak].values == pytest.approx(sampled.values, rel=2e-3, abs=1e-6)
+        assert few[peak].values == pytest.approx(sampled.values, rel=4e-3, abs=1e-6)
         assert (np.abs(few[name]).max("time") < few[peak]).any()
     at = float(many["peak_angle_acceleration_time"].sel(body="arm2"))
     hits = many["impact_time"].values, (many["impact_time"] + many["impact_duration"]).values

@@ -71,7 +71,7 @@ def test_the_error_of_fixed_steps_is_of_first_order():
     """Torques are held through a step: a half step halves the deviation from the continuous loop."""
     loop = control.feedback_linearisation("crank", WANTED, **GAINS)
     found = [
-        simulate(SLIDER, 0.5, MoreauJean(h), every=0.01, start=AT, control=loop).tracking_error.values[:, 0]
+        simulate(SLIDER, 0.5, MoreauJean(h, order=1), every=0.01, start=AT, control=loop).tracking_error.values[:, 0]
         for h in (4e-4, 2e-4, 1e-4)
     ]
     sizes = [np.abs(x).max() for x in found]
@@ -365,3 +365,12 @@ def test_eager_machine_code_and_lanes_agree(stepper, case):
     for lane in (0, 1):
         assert differences(outcome(lanes, lane), outcome(again(run, given[lane : lane + 1]))) == []
     assert not np.array_equal(outcome(lanes, 0)["state"], outcome(lanes, 1)["state"])
+
+
+@pytest.mark.parametrize("name", ["pd", "feedback_linearisation"])
+@pytest.mark.parametrize("stepper", [RungeKutta(), MoreauJean(1e-3)], ids=["forces", "impulses"])
+def test_nothing_is_said_of_a_model_that_is_where_the_mechanism_is(name, stepper):
+    """A loop without a model once told that the mechanism is far from it from the start on."""
+    loop = getattr(control, name)("bar1", 0.3, k1=40.0, k2=8.0)
+    run = simulate(library.pendulum(angles=[0.0]), until=0.02, stepper=stepper, control=loop)
+    assert [note for note in json.loads(run.attrs["notes"]) if "configuration" in note] == []

@@ -21,16 +21,17 @@ def spy(loop):
     return [0.0]
 
 
-def looked(**sensor):
+def looked(order=2, **sensor):
     """What an encoder of a swinging arm sees in each step, and the arm at their beginnings; signals are those of the
     step that ends in a sample."""
     loop = control.use(spy, "bar1", sensors={"encoder": {"of": "bar1", **sensor}})
-    run = simulate(ARM, 0.5, MoreauJean(H), every=H, control=loop)
+    run = simulate(ARM, 0.5, MoreauJean(H, order=order), every=H, control=loop)
     return run.seen.values[1:], run.rate.values[1:], run.angle.values[:-1, 0], run.angle_rate.values[:-1, 0]
 
 
 def test_an_ideal_sensor_sees_the_beginning_of_the_step():
-    seen, rate, angle, speed = looked()
+    """Of first order, where laws are computed at the beginning of a step."""
+    seen, rate, angle, speed = looked(order=1)
     assert seen == pytest.approx(angle, abs=1e-14) and rate == pytest.approx(speed, abs=1e-14)
 
 
@@ -68,8 +69,7 @@ def test_rates_from_differences_of_counts():
 
 
 def test_noise_has_its_deviation_and_its_seed():
-    one, two, other = (looked(noise=0.02, seed=seed)[0] for seed in (3, 3, 4))
-    angle = looked()[0]
+    (one, _, angle, _), (two, *_), (other, *_) = (looked(noise=0.02, seed=seed) for seed in (3, 3, 4))
     assert (one == two).all() and not np.isclose(one, other).any()
     for seen in (one, other):
         noise = seen - angle
@@ -106,7 +106,7 @@ joints:
 def test_motor_and_load_encoders_of_a_gear_with_backlash_differ(side):
     """What the controller takes for the pinion's angle is the pinion's, or the wheel's through the ideal gear."""
     loop = control.pd("pinion", sine(0.3, 20.0), k1=2, k2=0.02, sensors={"encoder": {"of": "G", "side": side}})
-    run = simulate(loads(GEARS), 0.3, MoreauJean(1e-4), every=1e-4, control=loop)
+    run = simulate(loads(GEARS), 0.3, MoreauJean(1e-4, order=1), every=1e-4, control=loop)
     angle, rate = (
         run[what].sel(body="pinion" if side == "first" else "wheel").values for what in ("angle", "angle_rate")
     )

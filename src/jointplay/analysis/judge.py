@@ -165,5 +165,5 @@ def determined(mechanism: Mechanism, period: float) -> Verdict:
 def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, until: float) -> Any:
     """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s)."""
     chosen: Any = stepper or default_stepper(mechanism)
-    chosen = chosen.finer(until) if fineness > 1 else chosen
+    chosen = chosen.finer() if fineness > 1 else chosen
     return chosen if chosen.adaptive else replace(chosen, step=interval / math.ceil(interval / chosen.step - 1e-9))

@@ -65,6 +65,7 @@ def told(error: BaseException, debug: bool) -> int:
         traceback.print_exception(error)
     if interrupts.asked() or isinstance(error, KeyboardInterrupt):  # libraries make other errors of it at times
         complain(str(error) if isinstance(error, KeyboardInterrupt) and str(error) else "interrupted")
+        interrupts.settle()
         return FAILED
     if isinstance(error, InputError):
         complain(str(error))
@@ -134,7 +135,30 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--debug", default=argparse.SUPPRESS, **debugging)
         return made
 
-    run = add("run", "simulate a mechanism and write what happened", "run")
+    _add_run(add("run", "simulate a mechanism and write what happened", "run"))
+    _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
+
+    _add_check(add("check", "assemble a mechanism and say what is odd about it"))
+    _add_equilibria(add("equilibria", "find the positions in which a mechanism can rest"))
+    _add_balance(add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance"))
+    add("library", "list the mechanisms of the library, one line each")
+
+    _add_reproduce(add("reproduce", "compare our numbers with those of a published study", "reproduce"))
+    _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
+
+    _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
+    _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
+
+    new = add("new", "write a commented model file to start from")
+    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
+    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+
+    cache = add("cache", "show or clear the cache of compiled code")
+    cache.add_argument("--clear", action="store_true", help="delete the cached files")
+    return parser
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
     _add_model(run)
     run.add_argument("--until", default="10", metavar="TIME", help="simulated time, s or with a unit (default: 10)")
     run.add_argument(
@@ -144,26 +168,31 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--rtol", metavar="R", help="relative error per step of the adaptive stepper")
     run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
-    run.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    _add_order(run)
+    run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
+    settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"
+    run.add_argument("--settled", metavar="TIME", help=settled)
     run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
+    run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
-    _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
 
-    check = add("check", "assemble a mechanism and say what is odd about it")
+def _add_check(check: argparse.ArgumentParser) -> None:
     _add_model(check)
     check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
 
-    equilibria = add("equilibria", "find the positions in which a mechanism can rest")
+
+def _add_equilibria(equilibria: argparse.ArgumentParser) -> None:
     _add_model(equilibria)
     equilibria.add_argument("--starts", default="64", metavar="N", help="how many starts to search from (default: 64)")
     equilibria.add_argument(
         "--at", default="0", metavar="TIME", help="hold drives and forces at this time (default: 0)"
     )
 
-    balance = add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance")
+
+def _add_balance(balance: argparse.ArgumentParser) -> None:
     _add_model(balance)
     balance.add_argument(
         "--objective", required=True, metavar="GOAL",
@@ -189,9 +218,8 @@ def _parser() -> argparse.ArgumentParser:
     balance.add_argument("--plot", metavar="FILE", help="figure before and after (default: NAME-balanced.png)")
     balance.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
-    add("library", "list the mechanisms of the library, one line each")
 
-    reproduce = add("reproduce", "compare our numbers with those of a published study", "reproduce")
+def _add_reproduce(reproduce: argparse.ArgumentParser) -> None:
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
     reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
@@ -206,28 +234,6 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
-
-    _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
-
-    report = add("report", "write a run as one HTML page in which the mechanism moves, or a study as one")
-    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
-    report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
-    report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
-    limit = "of a study: the share of runs beyond it (SI units); may be repeated"
-    report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
-    report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
-    _add_own(report)
-    report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
-
-    _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
-
-    new = add("new", "write a commented model file to start from")
-    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
-    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
-
-    cache = add("cache", "show or clear the cache of compiled code")
-    cache.add_argument("--clear", action="store_true", help="delete the cached files")
-    return parser
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
@@ -258,9 +264,10 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     }
     for option, (name, said, default) in single.items():
         sweep.add_argument(option, metavar=name, help=said, default=default)
+    _add_order(sweep)
     sweep.add_argument("--method", default="sobol", choices=("sobol", "latin", "random", "saltelli"), help="of samples")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
-    sweep.add_argument("--reclose", action="store_true", help="start joints with play in the middle of their bearings")
+    sweep.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.epilog = (
         "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
@@ -287,6 +294,7 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number: 0.1:1 mm:200"),
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
+    _add_order(analyse)
     analyse.add_argument(
         "--follow",
         action="store_true",
@@ -296,14 +304,27 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         "--contacts", action="store_true", help="also the exponent with other stiffness and damping of the contacts"
     )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
-    analyse.add_argument(
-        "--reclose", action="store_true", help="start joints with play in the middle of their bearings"
-    )
+    analyse.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
                          "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(
         "--json", action="store_true", help="print one JSON object and nothing else; no page without -o"
     )
+
+
+def _add_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--order", choices=("1", "2"), help="of rigid steps: 2 unless given, 1 is the scheme of 2016")
+
+
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
+    report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
+    report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
+    limit = "of a study: the share of runs beyond it (SI units); may be repeated"
+    report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
+    report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
+    _add_own(report)
+    report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

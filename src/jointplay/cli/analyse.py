@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from jointplay.analysis.evidence import Verdict
 
 PAGES = {".html": "matplotlib"}
+# options of models only
+SIMULATED = ("changes", "until", "every", "settle", "rtol", "atol", "step", "reclose", "over", "contacts")
 
 
 def analyse(arguments: argparse.Namespace) -> int:
@@ -53,22 +55,7 @@ def analyse(arguments: argparse.Namespace) -> int:
 def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import read, verdict
 
-    _only(
-        arguments,
-        "a series",
-        "signal",
-        "twin",
-        "changes",
-        "until",
-        "every",
-        "settle",
-        "rtol",
-        "atol",
-        "step",
-        "reclose",
-        "over",
-        "contacts",
-    )
+    _only(arguments, "a series", "signal", "twin", *SIMULATED)
     return verdict(read(arguments.model, arguments.column, period))
 
 
@@ -76,21 +63,7 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay import results
     from jointplay.analysis import verdict
 
-    _only(
-        arguments,
-        "a result",
-        "column",
-        "changes",
-        "until",
-        "every",
-        "settle",
-        "rtol",
-        "atol",
-        "step",
-        "reclose",
-        "over",
-        "contacts",
-    )
+    _only(arguments, "a result", "column", *SIMULATED)
     twin = None if arguments.twin is None else results.load(arguments.twin)
     return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
 
@@ -121,14 +94,8 @@ def _stepper(arguments: argparse.Namespace, mechanism: Any) -> Any:
     """The stepper that is asked for, or the mechanism's own."""
     until = 0.0 if arguments.until is None else inputs.duration("--until", arguments.until)
     step = None if arguments.step is None else inputs.duration("--step", arguments.step)
-    tolerances = {}
-    for name in ("rtol", "atol"):
-        text = getattr(arguments, name)
-        if text is not None and step is not None:
-            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
-        if text is not None:
-            tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return chosen_stepper(mechanism, until, step, tolerances)
+    tolerances = inputs.tolerances(arguments, step)
+    return chosen_stepper(mechanism, until, step, tolerances, arguments.order)
 
 
 def _over(arguments: argparse.Namespace, period: float | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import tempfile
@@ -97,6 +98,18 @@ def tolerance(option: str, text: str) -> float:
     if not 0 < number < 1:
         raise InputError(f"{option}: must be > 0 and < 1, got {text.strip()}")
     return number
+
+
+def tolerances(arguments: argparse.Namespace, step: float | None) -> dict[str, float]:
+    """The tolerances of adaptive steps that were given; with a fixed step (s) there are none."""
+    found = {}
+    for name in ("rtol", "atol"):
+        text = getattr(arguments, name)
+        if text is not None and step is not None:
+            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
+        if text is not None:
+            found[name] = tolerance(f"--{name}", text)
+    return found
 
 
 def target(option: str, text: str, suffixes: dict[str, str]) -> Path:

@@ -40,7 +40,8 @@ def watched(patient: bool) -> Iterator[None]:
         yield
     finally:
         for number, handler in zip(SIGNALS, before, strict=True):
-            signal.signal(number, handler)
+            if signal.getsignal(number) != signal.SIG_IGN:  # `deafen` lasts until the process ends
+                signal.signal(number, handler)
 
 
 def asked() -> bool:
@@ -52,6 +53,16 @@ def obey() -> None:
     """Where computing may stop: raises KeyboardInterrupt if a signal came."""
     if _asked:
         raise KeyboardInterrupt
+
+
+def settle() -> None:
+    """Let the process end with its own exit code after a KeyboardInterrupt was caught.
+
+    Python remembers one that leaves a text given to exec, of which dataclasses and named tuples are made while modules
+    are imported, and `python -m` then ends itself by SIGINT (exit code -2), though it was caught. The next text that
+    ends well makes it forget.
+    """
+    exec("")
 
 
 def deafen() -> None:

@@ -32,7 +32,7 @@ def reproduce(arguments: argparse.Namespace) -> None:
         if arguments.json:
             print(json.dumps([record.as_dict() for record in found], indent=2, allow_nan=False))
         elif found:
-            print(f"\n{len(found)} rows: {papers.summary(found)}")
+            print(f"\n{len(found)} row{'s' if len(found) > 1 else ''}: {papers.summary(found)}")
         if folder is not None:
             from jointplay import results
 

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
-    stepper = chosen_stepper(mechanism, until, step, tolerances)
+    stepper = chosen_stepper(mechanism, until, step, tolerances, arguments.order)
     began = time.perf_counter()
     with computing(), ProgressBar(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
         found = simulate(
@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             strict=False,
             progress=progress,
             reclose=arguments.reclose,
+            settled=arguments.settled or 0.0,
             audit="convergence" if arguments.convergence else "run",
         )
     wall = time.perf_counter() - began
@@ -64,23 +65,32 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         complain(f"{plot}: not drawn, for {'it was interrupted' if interrupts.asked() else 'there is nothing to show'}")
     if found.attrs["outcome"] == "done":
-        return FAILED if missing else DONE
+        doubted = arguments.strict and found.attrs["judgement"] != "fine"
+        if doubted and arguments.quiet:
+            complain(found.attrs["judgement_text"])
+        return FAILED if missing or doubted else DONE
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
 
 
-def chosen_stepper(mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float]) -> Any:
+def chosen_stepper(
+    mechanism: Mechanism, until: float, step: float | None, tolerances: dict[str, float], order: str | None = None
+) -> Any:
     """The stepper that the mechanism's contacts need, with what was asked of it."""
     from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, default_stepper
 
     if isinstance(default_stepper(mechanism), MoreauJean):
-        if tolerances:
-            raise InputError(f"--{next(iter(tolerances))}: rigid contact takes fixed steps; give --step instead")
-        chosen = MoreauJean() if step is None else MoreauJean(step)
+        if "atol" in tolerances:
+            raise InputError("--atol: rigid contact knows a relative tolerance only; give --rtol instead")
+        chosen = MoreauJean(step, order=1 if order == "1" else 2, rtol=tolerances.get("rtol"))
+        if chosen.step is None:
+            return chosen
         if until / chosen.step > MOST_STEPS:
             text = f"{until / chosen.step:.3g} steps of {chosen.step:g} s are too many"
             raise InputError(f"--until: {text}; choose at most {MOST_STEPS * chosen.step:g} s, or give a longer --step")
         return chosen
+    if order is not None:
+        raise InputError("--order: belongs to steps of rigid contact, and here none is; leave it out")
     try:
         return RungeKutta(**tolerances) if step is None else FixedRungeKutta(step)
     except ValueError as error:
@@ -102,14 +112,7 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
             f"--step: {until / step:.3g} steps to --until = {until:g} s are too many; "
             f"choose at least {until / MOST_STEPS:g} s"
         )
-    tolerances = {}
-    for name in ("rtol", "atol"):
-        text = getattr(arguments, name)
-        if text is not None and step is not None:
-            raise InputError(f"--{name}: belongs to adaptive steps and cannot be given with --step")
-        if text is not None:
-            tolerances[name] = inputs.tolerance(f"--{name}", text)
-    return until, every, step, tolerances
+    return until, every, step, inputs.tolerances(arguments, step)
 
 
 def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:
@@ -185,24 +188,19 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
         unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
-        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit))
+        said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
+        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
     for name, moved in json.loads(attrs.get("convergence", "{}")).items():
         lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
-    if "impacts" in found:
-        counts = zip(found.contact.values, found.impacts.values, found.share_free.values, strict=True)
-        lines += [
-            (f"contact {name}", f"{hits} impacts, free {100 * free:.1f} % of the time") for name, hits, free in counts
-        ]
-    if "peak_force" in found:
-        peaks = zip(found.joint.values, found.peak_force.values, found.peak_force_time.values, strict=True)
-        lines += [(f"peak force {joint}", f"{force:.5g} N at {at:.5g} s") for joint, force, at in peaks]
-    if "peak_moment" in found:
-        peaks = zip(found.joint.values, found.peak_moment.values, found.peak_moment_time.values, strict=True)
-        lines += [(f"peak moment {joint}", f"{m:.5g} N m at {at:.5g} s") for joint, m, at in peaks if m > 0]
-    if "peak_effort" in found:
-        peaks = zip(found.drive.values, found.peak_effort.values, found.peak_effort_time.values, strict=True)
-        units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
-        lines += [(f"peak effort {drive}", f"{x:.5g} {units[drive]} at {at:.5g} s") for drive, x, at in peaks]
+    lines += _contacts(found)
+    units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
+    for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
+        if f"peak_{what}" not in found:
+            continue
+        for name in found[dimension].values:
+            unit = {"force": "N", "moment": "N m"}.get(what) or units[str(name)]
+            if what != "moment" or float(found.peak_moment.sel(joint=name)) > 0:
+                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             most, mean, units = (found[n].values for n in (f"{what}_max", f"{what}_rms", f"{dimension}_unit"))
@@ -212,7 +210,33 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
                 lines.append((f"{text} {name}", f"{after}largest {x:.5g} {spoken}, rms {y:.5g} {spoken}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
+    lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
+
+
+def _contacts(found: Any) -> list[tuple[str, str]]:
+    """What each contact did, and since the run counts as settled."""
+    if "impacts" not in found:
+        return []
+    lines = []
+    for name in found.contact.values:
+        one = found.sel(contact=name)
+        text = f"{int(one.impacts)} impacts, free {100 * float(one.share_free):.1f} % of the time"
+        if "impacts_settled" in found:
+            text += f"; from {found.attrs['settled']:g} s on {int(one.impacts_settled)} impacts, "
+            text += f"free {100 * float(one.share_free_settled):.1f} %"
+        lines.append((f"contact {name}", text))
+    return lines
+
+
+def _peak(found: Any, what: str, of: dict[str, Any], unit: str) -> str:
+    """A largest force or the like, and since the run counts as settled."""
+    one = found.sel(of)
+    text = f"{float(one[f'peak_{what}']):.5g} {unit} at {float(one[f'peak_{what}_time']):.5g} s"
+    if f"peak_{what}_settled" in found:
+        most, at = float(one[f"peak_{what}_settled"]), float(one[f"peak_{what}_settled_time"])
+        text += f"; from {found.attrs['settled']:g} s on {most:.5g} {unit} at {at:.5g} s"
+    return text
 
 
 def _number(value: Any) -> str:

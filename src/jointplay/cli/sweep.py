@@ -51,9 +51,11 @@ def study(arguments: argparse.Namespace) -> int:
         samples = studies.samples(inputs.count("--samples", arguments.samples, MOST), arguments.method)
     settled = 0.0 if arguments.settled is None else inputs.duration("--settled", arguments.settled, zero=True)
     stepper = None
-    if step is not None or tolerances:  # with what it must be able to do where the study opens joints
+    if step is not None or tolerances or arguments.order:  # it must be able to do what open joints need
         opened = {a: 1e-6 for key in over if (a := address_of(key)).endswith((".clearance", ".play"))}
-        stepper = chosen_stepper(mechanism.with_(opened) if opened else mechanism, until, step, tolerances)
+        stepper = chosen_stepper(
+            mechanism.with_(opened) if opened else mechanism, until, step, tolerances, arguments.order
+        )
     shown = sys.stderr.isatty() and not arguments.quiet
     try:
         table = studies.sweep(

@@ -86,10 +86,10 @@ class Gear(Joint):
         """The angle of the second body seen from the first (rad)."""
         return here.turn
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """A tooth between its flanks."""
         first, second = self.between
-        gaps, still = series.gaps(name), np.ones(series.count, complex)
+        gaps, still = track.gaps(name), np.ones(track.count, complex)
         upper, lower = gaps.values()
         turned, words = 0.5 * (lower - upper), "tooth between its flanks"
         none = 0 * turned

@@ -13,6 +13,7 @@ from pydantic import model_validator
 from ..numerics.linalg import Pair, Scalar
 from ..parts.choices import LawChoice
 from ..parts.part import KeyPath, Part, Quantity, refuse
+from ..parts.time_functions import NEVER
 from .contacts import Compliant, Following, Rigid
 from .drawing import Drawing, Play, Track
 from .fields import Refers
@@ -74,6 +75,10 @@ class Element(Part):
         """Whether a kind has a method of its own among these."""
         bases = (Element, Joint, Drive, Load)
         return any(name in vars(c) for c in cls.__mro__ if c not in bases and issubclass(c, Element) for name in names)
+
+    def knot(self, here: Here) -> Scalar:
+        """The first time after `here.pose.t` (s) that an adaptive step must not pass; its motions know theirs."""
+        return NEVER
 
     def references(self) -> Iterator[tuple[KeyPath, str, str]]:
         """Every name of something of the mechanism: where it stands, what it must be, and the name."""
@@ -169,9 +174,9 @@ class Joint(Element):
         """What the page draws of it."""
         return Drawing()
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """What is seen of its contact, magnified."""
-        return series.magnified(name)
+        return track.magnified(name)
 
     @classmethod
     def driven_along(cls, moves: str) -> bool:

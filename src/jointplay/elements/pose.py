@@ -292,6 +292,11 @@ class Here:
 
 def motion_at(pose: Pose, address: str, motion: Any) -> Scalar:
     """A motion at the pose's time, its parameters taken from their addresses."""
+    return motion.evaluate(pose.t, parameters(pose, address, motion))
+
+
+def parameters(pose: Pose, address: str, motion: Any) -> dict[str, Scalar]:
+    """The parameters of a motion, taken from their addresses."""
     constant = address if address in pose.mechanism.addresses() else f"{address}.value"
     keys = [key for key, _, _ in motion.numbers()] + list(motion.tables())
-    return motion.evaluate(pose.t, {key: pose.numbers(f"{address}.{key}" if key else constant) for key in keys})
+    return {key: pose.numbers(f"{address}.{key}" if key else constant) for key in keys}

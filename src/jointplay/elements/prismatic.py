@@ -105,13 +105,13 @@ class Prismatic(Guided):
         """A block on a rail."""
         return Drawing(pins=(), guide="rail", block=True, length=self.length or 0.0, angle=self.angle)
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """The block in its guide; the bar in its bore, in whose frame it is seen."""
         first, second = self.bodies()
         local = complex(*self.axis) / abs(complex(*self.axis))
-        along, own = series.turns[first] * local, series.turns[second] * local * np.exp(-1j * self.angle)
-        apart = (series.point(self.between[1]) - series.point(self.between[0])) * np.conj(along)
-        tilt, gaps = np.angle(own * np.conj(along)), series.gaps(name)
+        along, own = track.turns[first] * local, track.turns[second] * local * np.exp(-1j * self.angle)
+        apart = (track.point(self.between[1]) - track.point(self.between[0])) * np.conj(along)
+        tilt, gaps = np.angle(own * np.conj(along)), track.gaps(name)
         sizes, words = (self.clearance, self.radius), "inner part in its guide or bore"
         if self.bearing == "second":
             middle = -1j * apart.imag * np.exp(-1j * tilt)

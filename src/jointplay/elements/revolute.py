@@ -109,12 +109,12 @@ class Revolute(Sized):
         """A pin, on a support where it stands on the ground."""
         return Drawing(support=True)
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """The journal in its bearing."""
         bearing, pin = self.ends()
-        outer, inner = series.pose.owner(bearing), series.pose.owner(pin)
-        turn, tilt = series.turns[outer], series.angles[inner] - series.angles[outer]
-        offset = (series.point(pin) - series.point(bearing)) * np.conj(turn)
+        outer, inner = track.pose.owner(bearing), track.pose.owner(pin)
+        turn, tilt = track.turns[outer], track.angles[inner] - track.angles[outer]
+        offset = (track.point(pin) - track.point(bearing)) * np.conj(turn)
         sizes = self.clearance, self.journal_radius
         words = "journal in its bearing"
-        return Play(name, "round", *sizes, outer, inner, offset, turn, tilt, series.gaps(name), words)
+        return Play(name, "round", *sizes, outer, inner, offset, turn, tilt, track.gaps(name), words)

@@ -57,11 +57,11 @@ class Slot(Guided):
         """A pin in a groove."""
         return Drawing(guide="groove")
 
-    def magnified(self, series: Track, name: str) -> Play:
+    def magnified(self, track: Track, name: str) -> Play:
         """The pin between its walls."""
         first, second = self.bodies()
-        along = series.turns[first] * (complex(*self.axis) / abs(complex(*self.axis)))
-        offset = (series.point(self.between[1]) - series.point(self.between[0])) * np.conj(along)
-        tilt, sizes = series.angles[second] - series.angles[first], (self.clearance, self.pin_radius)
+        along = track.turns[first] * (complex(*self.axis) / abs(complex(*self.axis)))
+        offset = (track.point(self.between[1]) - track.point(self.between[0])) * np.conj(along)
+        tilt, sizes = track.angles[second] - track.angles[first], (self.clearance, self.pin_radius)
         words = "pin between its walls"
-        return Play(name, "pin", *sizes, first, second, offset, along, tilt, series.gaps(name), words)
+        return Play(name, "pin", *sizes, first, second, offset, along, tilt, track.gaps(name), words)

@@ -36,7 +36,7 @@ class Torsion(Load):
     def act(self, here: ForceHere) -> None:
         """The damper brakes both bodies."""
         first, second = self.between
-        back = here.number("damping") * (here.spin(second) - here.spin(first))
+        back = here.number("damping") * here.rate(here.turn)
         here.twist(second, -back)
         here.twist(first, back)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from .recorder import Block, Construct, outer_values
+from .blocks import Block, Construct, outer_values
 from .values import TraceError, Value, here, recorder, where
 
 Tangent = dict[int, Any]  # direction -> derivative; missing means zero

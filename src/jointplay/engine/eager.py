@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Recorder, code_of, key_of
+from .blocks import Array, code_of, key_of
+from .recorder import Recorder
 from .trees import arguments, build, flatten
 from .values import DTYPES, OPERATIONS, Value, as_float, compute, here, kind_of
 

@@ -1,7 +1,7 @@
 """A program as LLVM assembly text, scalar or in SIMD lanes.
 
 One function `run(control)` loops over steps.  `control` is an array of 64-bit words: how many steps to
-take (on return: how many were taken), then addresses and sizes in the order of `control_words`.  State and
+take (on return: how many were tried), then addresses and sizes in the order of `control_words`.  State and
 parameters lie as [place][lane], so that one place of all lanes is one vector.  In lanes every block runs
 under a mask of the lanes that need it; only stores and the results of branches and loops look at it.
 """
@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from .blocks import Array, Block, Construct
 from .program import Program
-from .recorder import Array, Block, Construct
 from .values import OPERATIONS, Value
 
 ALIGNED = '"stackrealign"'  # vectors on the stack do not straddle cache lines
@@ -39,7 +39,8 @@ class Assembler:
         self.functions: list[str] = []
         self.constants: dict[tuple[int, ...], str] = {}
         self.routines: dict[int, str] = {}
-        self.fresh = 0
+        self.fresh, self.undone = 0, list[str]()  # where a bad step goes back, with status, detail and the state
+        self.commit: Construct | None = None  # the branch that ends a step
         self.begin("entry", {}, self.literal(True, "m"))
 
     def begin(self, label: str, names: dict[int, str], active: str) -> None:
@@ -114,7 +115,7 @@ class Assembler:
             if isinstance(item, Value):
                 self.names[item.serial] = self.operation(item)
             else:
-                getattr(self, "write_" + item.word)(item)
+                getattr(self, f"write_{'commit' if item is self.commit else item.word}")(item)
 
     def operation(self, v: Value) -> str:
         """One operation; sums of products become fused."""
@@ -201,6 +202,21 @@ class Assembler:
         rows = zip((self.types[k] for k in kinds), *found, strict=True)
         self.bind(made.outs, [self.say(f"phi {t} {a}, {b}") for t, a, b in rows])
 
+    def write_commit(self, made: Construct) -> None:
+        """Go on; after a bad step go back to the call's start, to repeat the good ones: none keeps the state before."""
+        [good], kinds, program = self.refs(made.reads, "m"), [v.kind for v in made.outs], self.program
+        bad = self.both(self.active, self.say(f"xor {self.M} {good}, {self.literal(True, 'm')}"))
+        self.lines.append(f"  br i1 {self.any(bad)}, label %undo, label %good")
+        self.start("undo")
+        self.write(made.blocks[1])
+        why = self.refs(made.blocks[1].ends, kinds)[-2:]  # status and detail
+        kept = [self.say(f"select {self.M} {bad}, {self.I} {x}, {self.I} {self.literal(0, 'i')}") for x in why]
+        kept += [self.fetch(self.word("state"), program.places[s.name], s.kind) for s in program.slots]
+        self.lines.append("  br label %head")
+        self.undone = [self.label, *kept]
+        self.start("good")
+        self.bind(made.outs, self.refs(made.blocks[0].ends, kinds))
+
     def lane_branch(self, sides: list[Block], mask: str, kinds: list[str]) -> list[str]:
         """Run each side that some lane needs; select per lane only where the second one runs."""
         outer, opposite = self.active, self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
@@ -248,9 +264,9 @@ class Assembler:
         self.write(block)
         *new, more = self.refs([*ends, again], [*kinds, "m"])
         if masked:
-            old = zip((self.types[k] for k in kinds), new, inside, strict=True)
-            new = [self.say(f"select {self.M} {live}, {t} {x}, {t} {kept}") for t, x, kept in old]
+            ended = self.say(f"xor {self.M} {live}, {self.literal(True, 'm')}")
             more = self.both(live, more)
+            new = self.mixed(self.both(outer, ended), inside, kinds, new, ended)  # selects cost, and are seldom needed
         following = self.say(f"add i64 %{head}.count, 1")
         go = self.say(f"icmp slt i64 {following}, {1 if again is False else made.about}")
         if isinstance(again, Value):
@@ -288,8 +304,8 @@ class Assembler:
         whole = "{" + ", ".join(types) + "}"
         for i, (t, x) in enumerate(zip(types, ends, strict=True)):
             result = self.say(f"insertvalue {whole} {result}, {t} {self.names[x.serial]}, {i}")
-        name = self.routines[id(block)]
-        text = [f"define internal fastcc {whole} {name}({', '.join(args)}) noinline nounwind {ALIGNED} {{", "entry:"]
+        head = f"define internal fastcc {whole} {self.routines[id(block)]}({', '.join(args)})"
+        text = [f"{head} noinline nounwind {ALIGNED} {{", "entry:"]
         text += [*self.entry, "  br label %body", "body:", *self.lines, f"  ret {whole} {result}", "}"]
         self.functions.append("\n".join(text))
         self.label, self.names, self.active, self.lines, self.entry, self.bases = saved
@@ -309,16 +325,18 @@ class Assembler:
         program, inputs = self.program, self.program.inputs
         for i, slot in enumerate(program.parameters):
             if ("parameter", slot.name) in inputs:
-                read = self.fetch(self.word("parameters"), i, slot.kind)
-                self.bind([inputs["parameter", slot.name]], [read])
+                self.bind([inputs["parameter", slot.name]], [self.fetch(self.word("parameters"), i, slot.kind)])
         self.write(program.hoisted)
         slots = program.slots[: len(program.body.ends)]  # ring buffers stay in memory
         kinds, state = [s.kind for s in slots], self.word("state")
         starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
-        rooms = self.rooms()
+        rooms, steps = self.rooms(), self.word("steps", "i64")
         prologue, self.lines = self.lines, []
         at = {s.name: f"%s{i}" for i, s in enumerate(slots)}
-        live = self.going(at.__getitem__, rooms)
+        last = program.body.ends[0]  # all come from one branch; what is written to ring buffers could not be undone
+        if isinstance(last, Value) and last.op == "out" and len(slots) == len(program.slots):
+            self.commit = last.args[0]
+        live = self.going(at.__getitem__, rooms, "%limit")
         for (where, name), v in inputs.items():
             if where == "state":
                 self.names[v.serial] = at[name]
@@ -329,25 +347,35 @@ class Assembler:
             ends = self.mixed(ended, list(at.values()), kinds, ends, ended)
         following = self.say("add i64 %taken, 1")
         self.lines.append("  br label %head")
-        rows = [("%taken", "i64", "0", following)]
-        rows += zip(at.values(), (self.types[k] for k in kinds), starts, ends, strict=True)
-        phis = [f"  {x} = phi {t} [ {a}, %entry ], [ {b}, %{self.label} ]" for x, t, a, b in rows]
+        none = self.literal(0, "i")
+        undone, code, about, *again = self.undone or ("", none, none, *starts)
+        rows = [("%taken", "i64", "0", following, "0"), ("%limit", "i64", steps, "%limit", "%taken")]
+        rows += [("%code", self.I, none, "%code", code), ("%about", self.I, none, "%about", about)]
+        rows += zip(at.values(), (self.types[k] for k in kinds), starts, ends, again, strict=True)
+        phis = [f"  {x} = phi {t} [ {a}, %entry ], [ {b}, %{self.label} ]" for x, t, a, b, _ in rows]
+        phis = [f"{phi}, [ {row[4]}, %{undone} ]" for phi, row in zip(phis, rows, strict=True)] if undone else phis
         self.start("exit")
+        reached = self.splat("m", self.say("icmp eq i64 %taken, %limit"))  # else it was stopped on the way
+        failed = self.both(reached, self.say(f"icmp ne {self.I} %code, {none}"))
+        for name, new in (("status", "%code"), ("detail", "%about")):
+            at[name] = self.say(f"select {self.M} {failed}, {self.I} {new}, {self.I} {at[name]}")
+        goes_on = self.any(self.say(f"icmp eq {self.I} {at['status']}, {none}"))
+        last_one = self.say(f"select i1 {goes_on}, i1 false, i1 {self.any(failed)}")  # lanes that go on take it again
+        count = self.say(f"add i64 %taken, {self.say(f'zext i1 {last_one} to i64')}")
         for s in slots:
-            value, t = at[s.name], self.F if s.kind == "f" else self.I
-            if s.kind == "m":
-                value = self.say(f"zext {self.M} {value} to {t}")
+            t = self.F if s.kind == "f" else self.I
+            value = at[s.name] if s.kind != "m" else self.say(f"zext {self.M} {at[s.name]} to {t}")
             self.lines.append(f"  store {t} {value}, ptr {self.place(state, program.places[s.name])}, align 8")
         body = [f"define void @run(ptr %control) nounwind {ALIGNED} {{", "entry:", *self.entry, *prologue]
         body += ["  br label %head", "head:", *phis, *self.lines]
-        body += ["  store i64 %taken, ptr %control", "  ret void", "}"]
+        body += [f"  store i64 {count}, ptr %control", "  ret void", "}"]
         return "\n\n".join(["\n".join(self.globals()), *self.functions, "\n".join(body)])
 
     def rooms(self) -> dict[str, str]:
         """How many rows of each stream leave room for a step's."""
         return {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in self.program.streams}
 
-    def going(self, at: Callable[[str], str], rooms: dict[str, str]) -> str:
+    def going(self, at: Callable[[str], str], rooms: dict[str, str], most: str) -> str:
         """Begin a step, or leave; at: the register of an integer of the state.  Gives the lanes that run."""
         live = self.say(f"icmp eq {self.I} {at('status')}, {self.literal(0, 'i')}")
         go = self.any(live)
@@ -355,7 +383,7 @@ class Assembler:
             full = self.say(f"icmp sgt {self.I} {at(f'{stream}.rows')}, {limit}")
             go = self.say(f"and i1 {go}, {self.say(f'xor i1 {self.any(self.both(live, full))}, true')}")
         asked = self.say(f"load volatile i64, ptr {self.word('stop')}")
-        for test in (f"icmp eq i64 {asked}, 0", f"icmp slt i64 %taken, {self.word('steps', 'i64')}"):
+        for test in (f"icmp eq i64 {asked}, 0", f"icmp slt i64 %taken, {most}"):
             go = self.say(f"and i1 {go}, {self.say(test)}")
         self.lines.append(f"  br i1 {go}, label %step, label %exit")
         self.start("step")
@@ -367,9 +395,6 @@ class Assembler:
         t = self.F
         lines = [f"declare {t} @llvm.{n}.{self.suffix}({t})" for n in ("sqrt", "fabs", "floor", "roundeven")]
         lines.append(f"declare {t} @llvm.fma.{self.suffix}({t}, {t}, {t})")
-        if self.share:
-            lines.append(f"declare double @llvm.vector.reduce.fmaximum.{self.suffix}({t})")
-        for data, name in self.constants.items():
-            numbers = ", ".join(f"i64 {n}" for n in data)
-            lines.append(f"{name} = private constant [{len(data)} x i64] [{numbers}]")
-        return lines
+        lines += [f"declare double @llvm.vector.reduce.fmaximum.{self.suffix}({t})"] if self.share else []
+        tables = [(name, len(data), ", ".join(f"i64 {n}" for n in data)) for data, name in self.constants.items()]
+        return lines + [f"{name} = private constant [{size} x i64] [{numbers}]" for name, size, numbers in tables]

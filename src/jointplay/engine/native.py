@@ -20,7 +20,7 @@ from .values import LANES
 _lock = threading.Lock()  # LLVM is entered by one thread at a time
 
 
-def target() -> Any:
+def target(opt: int = 1) -> Any:
     """The machine this process runs on, as LLVM sees it; a new one each time, for an engine takes it over."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -28,7 +28,7 @@ def target() -> Any:
     if features and not features.get("fma", True):
         raise RuntimeError("this processor has no fused multiply-add")
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=1, jit=True, codemodel="jitdefault"
+        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=opt, jit=True, codemodel="jitdefault"
     )
 
 
@@ -42,23 +42,28 @@ def place() -> str:
 
 
 class Native:
-    """A program as machine code for so many lanes, with the time each part took in `seconds`."""
+    """A program as machine code for so many lanes, with the time each part took in `seconds`.
 
-    def __init__(self, program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> None:
+    quick: compiled in a third of the time to code that runs more slowly, with the same bits.
+    """
+
+    def __init__(
+        self, program: Program, lanes: int = 1, fma: bool = True, share: bool = False, quick: bool = False
+    ) -> None:
         if lanes not in LANES:
             raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
         times = [time.perf_counter()]
         cut = pieces.LONGEST if pieces.is_long(program) else None
-        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {cut} {place()}".encode()).hexdigest()
+        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {quick} {cut} {place()}".encode()).hexdigest()
         with _lock:
             code = cache.read(key)
             self.cached = code is not None
             if code is None:
                 text = pieces.assembly(program, lanes, fma, share)
                 times.append(time.perf_counter())
-                machine = target()
+                machine = target(0 if quick else 1)
                 # the passes gain nothing in pieces, and could see that two of them share memory
-                code = machine.emit_object(llvm.parse_assembly(text) if cut else optimised(text, machine))
+                code = machine.emit_object(llvm.parse_assembly(text) if cut or quick else optimised(text, machine))
                 cache.write(key, code)
             times.append(time.perf_counter())
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
@@ -79,11 +84,11 @@ class Native:
         self.function(control.ctypes.data)
 
 
-def native(program: Program, lanes: int, fma: bool, share: bool) -> Native:
+def native(program: Program, lanes: int, fma: bool, share: bool, quick: bool) -> Native:
     """The machine code of a program, made once for all its runs."""
-    key = lanes, fma, share
+    key = lanes, fma, share, quick
     if key not in program.natives:
-        made = Native(program, lanes, fma, share)
+        made = Native(program, *key)
         with _lock:
             program.natives.setdefault(key, made)
     found: Native = program.natives[key]

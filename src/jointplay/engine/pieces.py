@@ -13,9 +13,9 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from .blocks import Block, Construct
 from .machine import ALIGNED, Assembler
 from .program import Program
-from .recorder import Block, Construct
 from .values import Value
 
 LONG = 5000  # operations: a longer program is cut
@@ -321,7 +321,7 @@ class Pieces(Assembler):
         self.drive(program.hoisted)
         state, rooms = self.word("state"), self.rooms()
         prologue, self.lines, before = self.lines, [], self.label
-        self.going(lambda name: self.fetch(state, places[name], "i"), rooms)
+        self.going(lambda name: self.fetch(state, places[name], "i"), rooms, self.word("steps", "i64"))
         self.drive(program.body)
         early, late = list[Any](), list[Any]()
         for s, end in zip(program.slots, program.body.ends, strict=False):  # ring buffers stay in memory

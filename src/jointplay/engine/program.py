@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from .recorder import Array, Block, Cell, Recorder
+from .blocks import Array, Block, Cell
+from .recorder import Recorder
 from .text import DONE, NON_FINITE, branch
 from .values import Value, active, bits, where
 
@@ -47,15 +50,31 @@ class Program:
     """One step of a simulation, ready to be compiled or run eagerly; made by trace()."""
 
     def __init__(self, text: Callable[..., Any], state: Any, parameters: Any, record: Any) -> None:
+        self.declared(text, state, parameters, record)
+        self.recorded()
+
+    def declared(self, text: Callable[..., Any], state: Any, parameters: Any, record: Any) -> None:
+        """What is known before the trace."""
         wrong = [n for n, x in state.items() if n in BUILT_IN or not isinstance(declare(n, x), Cell)]
         if wrong:
             raise ValueError(f"state {wrong[0]!r} must be a number, and not named {', '.join(BUILT_IN)}")
-        self.text, self.record = text, dict(record)
+        self.text, self.record, self.starts = text, dict(record), dict(state)
         self.defaults = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in parameters.items()}
         self.state: dict[str, Cell] = {n: declare(n, x) for n, x in state.items()}
         self.given = {n: declare(n, x) for n, x in parameters.items()}
         self.parameters = [p for p in self.given.values() if isinstance(p, Cell)]
         self.arrays = {n: p for n, p in self.given.items() if not isinstance(p, Cell)}
+        self.natives: dict[Any, Any] = {}  # its machine code, by lanes and rules
+
+    def arranged(self, slots: list[Cell]) -> None:
+        """Say what the program keeps from step to step, and where each begins."""
+        self.slots, self.places, at = slots, dict[str, int](), 0
+        for slot in slots:
+            self.places[slot.name] = at
+            at += slot.size
+
+    def recorded(self) -> None:
+        """Trace the text."""
         rec = Recorder(self.record)
         ends = run_text(rec, self)
         for stream in self.record:
@@ -64,15 +83,12 @@ class Program:
         self.hoisted, self.body, self.streams, self.both = rec.hoisted, rec.step, rec.streams, rec.both
         self.body.ends = list(ends.values())  # the next values of the slots, ring buffers left out
         known = self.state | rec.cells
-        self.slots = [known[n] for n in ends] + list(rec.rings.values())
-        sizes = [s.size for s in self.slots]
-        self.places = {s.name: sum(sizes[:i]) for i, s in enumerate(self.slots)}  # where each slot begins
+        self.arranged([known[n] for n in ends] + list(rec.rings.values()))
         self.inputs: dict[Any, Value] = {}  # what is read of state and parameters
         trim(self)
         self.listing = listing(self)
         self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
         self.operations = self.listing.count(" = ")
-        self.natives: dict[Any, Any] = {}  # its machine code, by lanes and rules
 
 
 def trace(
@@ -121,10 +137,14 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     after = {**new, **{n: c.value for n, c in cells.items()}}
     checked = [n in new or cells[n].checked for n in after]
     floats = [(i, x) for i, x in enumerate(after.values()) if checked[i] and x.kind == "f"]
-    terms = [rec.opaque(x, "f") for _, x in floats]  # their sum is finite if they are, far below overflow
+    terms = [rec.opaque(x, "f") for _, x in floats]  # a finite sum has finite terms
     while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
-    finite = abs(terms[0]) < np.inf if terms else True
+
+    def each() -> Any:  # of large numbers the sum alone may overflow
+        return functools.reduce(operator.and_, [abs(x) < np.inf for _, x in floats])
+
+    finite = branch(abs(terms[0]) < np.inf, lambda: True, each) if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
 
     def bad() -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .recorder import Cell
+from .blocks import Cell
 from .trees import LEAF, alike, build, flatten, paths
 from .values import TraceError, here, is_value, recorder, where
 
@@ -84,16 +84,17 @@ class Cells:
             cell.value = x
 
 
-def memory(name: Any, start: Any = 0.0) -> Any:
+def memory(name: Any, start: Any = 0.0, checked: bool = True) -> Any:
     """A named number kept from step to step; set its .value anywhere, committed with the step.
 
     A tree of starts makes a tree of them: its ends are named by their keys after `name`, or by a tree of names.
+    checked: a step in which it is no finite number ends the run.
     """
     starts, form = flatten(start)
     names = paths(form, name) if isinstance(name, str) else flatten(name)[0]
     if len(names) != len(starts):
         raise ValueError(f"{here()}: memory: {len(names)} names for {len(starts)} numbers")
-    cells = [recorder().declare(n, x, _kind(x)) for n, x in zip(names, starts, strict=True)]
+    cells = [recorder().declare(n, x, _kind(x), checked) for n, x in zip(names, starts, strict=True)]
     return cells[0] if form is LEAF else Cells(cells, form)
 
 

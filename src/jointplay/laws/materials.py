@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import InputError
@@ -34,7 +34,6 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     >>> round(impact(NORMAL["hunt_crossley"], 1.0, 0.1, restitution=0.5).restitution, 6)
     0.662962
     """
-    import numpy as np
     from scipy.integrate import solve_ivp  # type: ignore[import-untyped]
 
     given = {n: d for n, d in law.parameters.items() if d is not inspect.Parameter.empty} | parameters
@@ -42,16 +41,10 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     def force(depth: float, rate: float) -> float:
         return float(law(depth, rate, speed, **given)[0])
 
-    # The scales: where the work of the law at rest equals the kinetic energy, and how long that takes at this speed.
-    energy, deep = 0.5 * mass * speed * speed, 1e-12
-    while (mean := 0.5 * deep * force(deep, 0.0)) < energy:
-        deep *= 2
-        if deep > 1e6:
-            raise InputError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
-    deep *= math.sqrt(energy / mean)
-    time = deep / speed
-
-    calls = itertools.count()
+    deep = _stopped(lambda depth: force(depth, 0.0), 0.5 * mass * speed * speed)
+    if deep is None:
+        raise InputError(f"law {law.name!r} does not stop {mass:g} kg at {speed:g} m/s; is it stiff enough?")
+    time, calls = deep / speed, itertools.count()
 
     def rates(t: float, y: Any) -> list[float]:
         if next(calls) > MOST_CALLS:
@@ -70,14 +63,22 @@ def impact(law: Law, mass: float, speed: float, **parameters: float) -> Impact:
     run = solve_ivp(
         rates, (0.0, math.inf), [0.0, 1.0], "DOP853", dense_output=True, events=(parted, turned), rtol=1e-11, atol=1e-13
     )
-    largest, begin, end = 0.0, 0.0, float(run.t[-1])
-    for _ in range(3):  # ever closer around the largest force
-        times = np.linspace(begin, end, 101)
-        forces = [force(x * deep, v * speed) for x, v in run.sol(times).T]
-        peak = int(np.argmax(forces))
-        largest, begin, end = max(largest, forces[peak]), times[max(peak - 1, 0)], times[min(peak + 1, 100)]
+    largest = _largest(lambda t: [force(x * deep, v * speed) for x, v in run.sol(t).T], float(run.t[-1]))
     deepest = float(run.y_events[1][0][0]) * deep
     return Impact(-float(run.y[1, -1]), float(run.t_events[0][0]) * time, deepest, largest)
+
+
+def _largest(forces: Callable[[Any], list[float]], end: float) -> float:
+    """The largest of forces over times from 0 to an end, ever closer around it."""
+    import numpy as np
+
+    largest, begin = 0.0, 0.0
+    for _ in range(3):
+        times = np.linspace(begin, end, 101)
+        found = forces(times)
+        peak = int(np.argmax(found))
+        largest, begin, end = max(largest, found[peak]), times[max(peak - 1, 0)], times[min(peak + 1, 100)]
+    return largest
 
 
 def effective_restitution(factor: float) -> float:
@@ -156,6 +157,16 @@ class Numbers(Mapping[str, float]):
         return "\n".join(lines)
 
 
+def _stopped(force: Callable[[float], float], energy: float) -> float | None:
+    """The depth (m) at which the work of a force, taken as linear, is this energy (J); None if it never is."""
+    deep = 1e-12
+    while (mean := 0.5 * deep * force(deep)) < energy:
+        deep *= 2
+        if deep > 1e6:
+            return None
+    return deep * math.sqrt(energy / mean)
+
+
 def from_material(
     law: Law,
     young: float,
@@ -177,16 +188,29 @@ def from_material(
     """
     modulus = contact_modulus(young, poisson, other_young, other_poisson)
     K = hertz_stiffness(modulus, journal_radius, clearance)
+    chosen, entries = _derived(law, modulus, K, mass, speed, restitution)
+    sizes = {"journal_radius": journal_radius, "clearance": clearance, "length": length}
+    used = {n: sizes[n] for n in law.geometry}
+    missing = [n for n, x in used.items() if x is None]
+    if missing:
+        raise InputError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
+    unknown = [n for n, d in law.own.items() if n not in chosen and d is inspect.Parameter.empty]
+    if unknown:
+        raise InputError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
+    numbers = {n: float(x) for n, x in used.items() if x is not None}
+    return chosen, Numbers([*entries, *_tried(law, mass, speed, chosen | numbers)])
+
+
+def _derived(
+    law: Law, modulus: float, K: float, mass: float, speed: float, restitution: float
+) -> tuple[dict[str, float], list[Entry]]:
+    """The parameters that the law has of its own, and where they come from; K: the stiffness by Hertz."""
     entries = [Entry("modulus", modulus, "Pa", "1/E* = sum of (1 - nu^2)/E")]
     if law is not NORMAL["hertz"]:
         entries.append(Entry("restitution", restitution, "", "given"))
-    chosen: dict[str, float] = {}
-    own = law.own
-    if "restitution" in own:
-        chosen["restitution"] = restitution
-    if "modulus" in own:
-        chosen["modulus"] = modulus
-    if "stiffness" in own and law.units.get("stiffness") == "N/m^exponent":
+    known = {"restitution": restitution, "modulus": modulus}
+    chosen = {name: x for name, x in known.items() if name in law.own}
+    if "stiffness" in law.own and law.units.get("stiffness") == "N/m^exponent":
         chosen |= {"stiffness": K, "exponent": 1.5}
         said = "4/3 E* sqrt(R_J R_B/c): Hertz, sphere in hollow sphere; it changes with the clearance"
         entries += [Entry("stiffness", K, "N/m^1.5", said), Entry("exponent", 1.5, "", "Hertz, contact in a point")]
@@ -206,37 +230,31 @@ def from_material(
             Entry("damping", chosen["damping"], "N*s/m", "the restitution at this mass and speed, by trial impacts"),
             Entry("ramp", chosen["ramp"], "m", "a tenth of the depth by Hertz at this mass and speed"),
         ]
-    sizes = {"journal_radius": journal_radius, "clearance": clearance, "length": length}
-    used = {n: sizes[n] for n in law.geometry}
-    missing = [n for n, x in used.items() if x is None]
-    if missing:
-        raise InputError(f"law {law.name!r} needs the {missing[0]} of the bearing in m")
-    unknown = [n for n, d in own.items() if n not in chosen and d is inspect.Parameter.empty]
-    if unknown:
-        raise InputError(f"law {law.name!r}: nothing is known to derive {unknown[0]!r} from; choose a law of NORMAL")
-    numbers = {n: float(x) for n, x in used.items() if x is not None}
-    hit = impact(law, mass, speed, **chosen, **numbers)
-    at = hit.depth
-    near = 1 - 1e-6
-    above, below = (float(law(x, 0.0, speed, **chosen, **numbers)[0]) for x in (at, at * near))
+    return chosen, entries
+
+
+def _tried(law: Law, mass: float, speed: float, numbers: Mapping[str, float]) -> list[Entry]:
+    """What an impact with these numbers does, and the step that resolves it."""
+    hit = impact(law, mass, speed, **numbers)
+    at, near = hit.depth, 1 - 1e-6
+    above, below = (float(law(x, 0.0, speed, **numbers)[0]) for x in (at, at * near))
     slope = (above - below) / (at * (1 - near))
-    if "restitution" in own:
-        factor = _factor(law, speed, at, chosen | numbers)
+    entries = []
+    if "restitution" in law.own:
+        factor = _factor(law, speed, at, numbers)
         entries.append(Entry("damping factor", factor, "", f"{law.name}: force = elastic (1 + factor rate/approach)"))
     said = f"an impact of {mass:g} kg at {speed:g} m/s with these numbers"
     period = 2 * math.pi * math.sqrt(mass / slope)
-    step = min(hit.duration, period) / STEPS
-    entries += [
+    why = f"1/{STEPS} of the shorter of duration and period; contact must be resolved"
+    return [
+        *entries,
         Entry("effective restitution", hit.restitution, "", said),
         Entry("largest depth", hit.depth, "m", said),
         Entry("largest force", hit.force, "N", said),
         Entry("contact duration", hit.duration, "s", said),
         Entry("natural period", period, "s", "2 pi sqrt(m/k), k the slope of the force at the largest depth"),
-        Entry(
-            "recommended step", step, "s", f"1/{STEPS} of the shorter of duration and period; contact must be resolved"
-        ),
+        Entry("recommended step", min(hit.duration, period) / STEPS, "s", why),
     ]
-    return chosen, Numbers(entries)
 
 
 def _factor(law: Law, speed: float, depth: float, parameters: Mapping[str, float]) -> float:

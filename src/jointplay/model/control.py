@@ -308,30 +308,10 @@ def use(
     or a list of them. reference, limit, feedforward: of each. actuators: where the torques act, if not along the
     coordinates. sensors: what is measured, if not the coordinates. The rest are fields of `Control`.
     """
-    each = [of] if isinstance(of, str | Mapping) else list(of)
-    axes = [axis_of(one) for one in each]
-
-    def spread(given: Any, count: int, what: str) -> list[Any]:
-        listed = list(given) if isinstance(given, list | tuple) else [given] * count
-        if len(listed) != count:
-            raise ModelError(Problem(("control", what), f"there are {len(listed)} for {count}; give one for each"))
-        return listed
-
+    axes = [axis_of(one) for one in ([of] if isinstance(of, str | Mapping) else of)]
     coordinates: dict[str, Any] = {}
-    for axis, wanted in zip(axes, spread(reference, len(axes), "reference"), strict=True):
+    for axis, wanted in zip(axes, _spread(reference, len(axes), "reference"), strict=True):
         coordinates[_name(axis, coordinates)] = axis if wanted is None else axis | {"reference": wanted}
-    acting, called = axes, None
-    if isinstance(actuators, Mapping) and "of" not in actuators:  # by names of one's own
-        acting, called = [dict(one) for one in actuators.values()], list(actuators)
-    elif actuators is not None:
-        acting = [axis_of(one) for one in ([actuators] if isinstance(actuators, str | Mapping) else actuators)]
-    acts: dict[str, Any] = {}
-    for axis, most, ahead in zip(acting, spread(limit, len(acting), "limit"),
-                                 spread(feedforward, len(acting), "feedforward"), strict=True):  # fmt: skip
-        given = {"limit": most, "feedforward": ahead}
-        acts[called[len(acts)] if called else _name(axis, acts)] = axis | {
-            k: x for k, x in given.items() if x is not None
-        }
     seen = {} if sensors is None else sensors
     if not isinstance(seen, Mapping) or "of" in seen:
         listed = [seen] if isinstance(seen, str | Mapping) else list(seen)
@@ -340,7 +320,7 @@ def use(
     return Control(
         law=law if isinstance(law, Sampled) else _with_gains(law, gains),
         coordinates=coordinates,
-        actuators=acts,
+        actuators=_acting(axes, actuators, limit, feedforward),
         sensors=seen,
         gravity=gravity,
         model=changes,
@@ -349,6 +329,30 @@ def use(
         period=period,
         settled=settled,
     )
+
+
+def _spread(given: Any, count: int, what: str) -> list[Any]:
+    """One for each: a list of as many, or the same for all."""
+    listed = list(given) if isinstance(given, list | tuple) else [given] * count
+    if len(listed) != count:
+        raise ModelError(Problem(("control", what), f"there are {len(listed)} for {count}; give one for each"))
+    return listed
+
+
+def _acting(axes: list[dict[str, Any]], actuators: Any, limit: Any, feedforward: Any) -> dict[str, Any]:
+    """The actuators by name, with what limits and feeds each: along the coordinates, unless others are given."""
+    acting, called = axes, None
+    if isinstance(actuators, Mapping) and "of" not in actuators:  # by names of one's own
+        acting, called = [dict(one) for one in actuators.values()], list(actuators)
+    elif actuators is not None:
+        acting = [axis_of(one) for one in ([actuators] if isinstance(actuators, str | Mapping) else actuators)]
+    limits, fed = (_spread(x, len(acting), what) for x, what in ((limit, "limit"), (feedforward, "feedforward")))
+    found: dict[str, Any] = {}
+    for axis, most, ahead in zip(acting, limits, fed, strict=True):
+        given = {"limit": most, "feedforward": ahead}
+        name = called[len(found)] if called else _name(axis, found)
+        found[name] = axis | {k: x for k, x in given.items() if x is not None}
+    return found
 
 
 def _with_gains(law: Any, gains: Mapping[str, Any]) -> dict[str, Any]:

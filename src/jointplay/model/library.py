@@ -60,7 +60,7 @@ def _akhadkar(ideal: Mechanism, clearance2: float, clearance3: float, contact: R
     for joint, clearance in (("J2", clearance2), ("J3", clearance3)):
         held = contact if clearance else None
         ideal = ideal.loosen(joint, clearance, bearing="first", contact=held, journal_radius=0.06)
-    return ideal
+    return ideal.replace(journals="centred")
 
 
 _GRIGORE = "Grigore, Jderu, Enachescu, Matrix of Constraints for the Motion of the Planar Kinematic Chains, "
@@ -204,6 +204,7 @@ def wu_2017(
             ),
         },
         drives={"alpha": AngleDrive(of="link1", motion=drives[0]), "beta": AngleDrive(of="link2", motion=drives[1])},
+        journals="centred",
         start={"link1": alpha, "link2": beta, "link3": turn, "slider": turn, "slider.x": d.real, "slider.y": d.imag},
     )
 
@@ -299,6 +300,7 @@ def spacecraft_2026(data: str = "A", case: int = 0, clearance: float | None = No
             "motor3": motor(("base", "arm3"), -first),
             "motor4": motor(("arm3", "arm4"), -second),
         },
+        journals="centred",
         start={
             **{"base.x": 0.0, "base.y": 0.0, "base": 0.0},
             **{"arm1": -eighth, "arm2": eighth, "arm3": eighth, "arm4": -eighth},

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
 
 from ..elements import Compliant, Drive, Element, Following, Joint, Load, Rigid
 from ..parts.part import (
@@ -26,45 +25,22 @@ from ..parts.part import (
     refuse_all,
 )
 from ..parts.part import suggestion as close
-from ..parts.units import ACCELERATION, ANGLE, LENGTH, RATE, SPEED, shorten
+from ..parts.units import ACCELERATION, shorten
 from .bodies import Body, Counterweight, Ground
 from .control import Control
+from .starts import STARTS, TAILS, how_journals_start, read_start, started
 
 if TYPE_CHECKING:
     from ..numerics.splines import Spline
 
 SECTIONS = ("bodies", "joints", "drives", "forces")
 _NAMED = ByName(("ground", "start", "gravity", "control"), nested=True)
-_TURNED = 1e6  # rad: greater start angles have too few digits left to close a mechanism
-_START = {"": ANGLE, ".rate": RATE, ".x": LENGTH, ".y": LENGTH, ".x.rate": SPEED, ".y.rate": SPEED}
 
 
 def _line(text: str) -> str:
     if not text.isprintable():
         refuse(f"must be one line of printable text, got {shorten(text)}")
     return text
-
-
-def _start(raw: Any) -> Frozen:
-    if not isinstance(raw, Mapping | None):
-        refuse(f"must be a mapping such as crank: 30 deg, got {shorten(raw)}")
-    read, problems = {}, []
-    for key, given in (raw or {}).items():
-        _, tail = started(str(key))
-        try:
-            read[key] = Quantity(_START[tail]).read(given)
-            if not tail and abs(read[key]) > _TURNED:
-                problems.append(((key,), f"must be within {_TURNED:g} rad, got {read[key]:g}: take off whole turns"))
-        except PydanticCustomError as error:
-            problems.append(((key,), str(error)))
-    refuse_all(problems)
-    return Frozen(read)
-
-
-def started(key: str) -> tuple[str, str]:
-    """The body that a start value belongs to, and which one it is: "crank.x.rate" is (crank, .x.rate)."""
-    tail = next((tail for tail in sorted(_START, key=len, reverse=True) if tail and key.endswith(tail)), "")
-    return key.removesuffix(tail), tail
 
 
 def _lines(raw: Any) -> tuple[str, ...]:
@@ -74,7 +50,6 @@ def _lines(raw: Any) -> tuple[str, ...]:
 
 
 _LINES = {"type": "array", "items": {"type": "string"}}
-_STARTS = {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]}}
 Line = Annotated[str, AfterValidator(_line)]
 
 
@@ -82,7 +57,9 @@ class Mechanism(Part):
     """A planar mechanism in SI units, described once.  It is a value: every change gives a new one.
 
     `start` holds angles of bodies ("crank"), positions of their mass centres ("slider.x") and the rates of both
-    ("crank.rate", "slider.x.rate"); assembly completes them.  `remarks` says what its source leaves open or
+    ("crank.rate", "slider.x.rate"); assembly completes them.  `journals`, in files `start: {journals: centred}`, says
+    whether joints with play begin on the wall that the ideal mechanism's reactions press them to, or in the middle of
+    their play, unless start values say where.  `remarks` says what its source leaves open or
     contradicts; `check` repeats it.
     """
 
@@ -95,12 +72,27 @@ class Mechanism(Part):
     joints: Annotated[dict[str, Annotated[Joint, OneOf("joint")]], _NAMED] = Frozen()
     drives: Annotated[dict[str, Annotated[Drive, OneOf("drive")]], _NAMED] = Frozen()
     forces: Annotated[dict[str, Annotated[Load, OneOf("force")]], _NAMED] = Frozen()
-    start: Annotated[dict[str, float], PlainValidator(_start), WithJsonSchema(_STARTS)] = Frozen()
+    start: Annotated[dict[str, float], PlainValidator(read_start), WithJsonSchema(STARTS)] = Frozen()
+    journals: Literal["loaded", "centred"] = "loaded"
     control: Control | None = None
 
     @classmethod
     def _title(cls) -> KeyPath:
         return ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _how_journals_start(cls, raw: Any) -> Any:
+        """Take `journals` out of the start values, unless it is a body."""
+        return how_journals_start(raw)
+
+    def plain(self, brief: bool = False) -> Any:
+        """The mechanism as dictionaries, lists and numbers, as a file has them; brief: without defaults."""
+        data = super().plain(brief)
+        journals = data.pop("journals", None)
+        if journals is not None:
+            data["start"] = {**data.get("start", {}), "journals": journals}
+        return data
 
     @model_validator(mode="after")
     def _refers_to_what_is(self) -> Mechanism:
@@ -122,7 +114,7 @@ class Mechanism(Part):
                 continue
             known = next((b for b in self.bodies if key.startswith(f"{b}.")), None)
             if known:
-                tails = ", ".join(known + tail for tail in _START)
+                tails = ", ".join(known + tail for tail in TAILS)
                 problems.append((("start", key), f"unknown start value; of a body there are {tails}"))
             else:
                 problems.append((("start", key), f"no such body{close(body, self.bodies)}"))
@@ -216,9 +208,12 @@ class Mechanism(Part):
         plays = {f"{name}.{joint.opened_by}": 0.0 for name, joint in loose.items() if joint.opened_by}
         return self.with_(plays) if plays else self
 
-    def stopped(self) -> dict[str, Joint]:
-        """The joints with a lower or upper stop."""
-        return {name: joint for name, joint in self.joints.items() if joint.stopped}
+    def stopped(self, kind: type | None = None) -> dict[str, Joint]:
+        """The joints with a lower or upper stop; kind: those whose stops are rigid (Rigid), or those of guides with
+        compliant play, whose contact law acts at their ends too (Compliant)."""
+        soft = {name for name, joint in self.loose(Compliant).items() if joint.moves == "position"}
+        found = {name: joint for name, joint in self.joints.items() if joint.stopped}
+        return {name: joint for name, joint in found.items() if kind is None or (name in soft) is (kind is Compliant)}
 
     def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """Every number with its address, the keys that lead to it, and its value."""

@@ -70,72 +70,98 @@ def compose(text: str, file: str | None = None) -> Node:
 
 
 def _compose(text: str, fail: Any) -> Node:
-    stack: list[Node] = []
-    keys: list[str | None] = []  # of each open mapping, the key whose value comes next
-    places: list[str | int] = []  # where each open collection but the first is in the one around it
-    anchors: dict[str, Node] = {}
-    root: Node | None = None
-    count = 0
-
+    made = _Composer(fail)
     for event in yaml.parse(text, Loader=_Loader):
-        line = event.start_mark.line + 1
-        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-            raise fail(line, "holds more than one document; keep one mechanism in a file")
-        if isinstance(event, yaml.CollectionEndEvent):
-            node = stack.pop()
-            keys.pop()
-            places[len(stack) - 1 :] = []
-            node.open = False
-            if stack:
-                stack[-1].count += node.count
-            continue
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in anchors:
-                raise fail(line, f"unknown alias *{event.anchor}")
-            node = anchors[event.anchor]
-            if node.open:
-                raise fail(line, f"the alias *{event.anchor} contains itself")
-        elif isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
-            if event.tag is not None:
-                raise fail(line, f"the tag {event.tag} is not allowed: a model file holds only names and numbers")
-            if isinstance(event, yaml.ScalarEvent):
-                empty = event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL")
-                node = Node(None if empty else event.value, line)
-            else:
-                node = Node({} if isinstance(event, yaml.MappingStartEvent) else [], line, open=True)
-            if event.anchor:
-                anchors[event.anchor] = node
-        else:
-            continue
-        count += node.count
-        if count > MOST_NODES:
-            raise fail(line, f"has more than {MOST_NODES} entries, aliases written out")
-        if not stack:
-            root = node
-        elif isinstance(stack[-1].value, list):
-            place: str | int = len(stack[-1].value)
-            stack[-1].value.append(node)
-        elif keys[-1] is None:
-            if not isinstance(node.value, str) or node.value in stack[-1].value:
-                known = isinstance(node.value, str)
-                where = (*places, node.value) if known else tuple(places)
-                raise fail(line, "appears twice" if known else "a key must be a name", where)
-            keys[-1] = node.value
-            stack[-1].key_lines[node.value] = line
-            continue
-        else:
-            place = keys[-1]
-            stack[-1].value[place] = node
-            keys[-1] = None
-        if node.open:
-            if len(stack) >= MOST_LEVELS:
-                raise fail(line, f"is nested more than {MOST_LEVELS} levels deep")
-            if stack:
-                places.append(place)
-            stack.append(node)
-            keys.append(None)
-        elif stack:
-            stack[-1].count += node.count
-    if root is None or root.value is None:
+        made.take(event, event.start_mark.line + 1)
+    if made.root is None or made.root.value is None:
         raise fail(1, "is empty; a mechanism needs at least bodies")
-    return root
+    return made.root
+
+
+class _Composer:
+    """Puts nodes together as the parser finds them; `fail` makes the error of a line."""
+
+    def __init__(self, fail: Any) -> None:
+        self.fail, self.count = fail, 0
+        self.stack: list[Node] = []
+        self.keys: list[str | None] = []  # of each open mapping, the key whose value comes next
+        self.places: list[str | int] = []  # where each open collection but the first is in the one around it
+        self.anchors: dict[str, Node] = {}
+        self.root: Node | None = None
+
+    def take(self, event: yaml.Event, line: int) -> None:
+        """One event of the parser."""
+        if isinstance(event, yaml.DocumentStartEvent) and self.root is not None:
+            raise self.fail(line, "holds more than one document; keep one mechanism in a file")
+        if isinstance(event, yaml.CollectionEndEvent):
+            self.close()
+        elif isinstance(event, yaml.NodeEvent):
+            node = self.node(event, line)
+            self.count += node.count
+            if self.count > MOST_NODES:
+                raise self.fail(line, f"has more than {MOST_NODES} entries, aliases written out")
+            self.put(node, line)
+
+    def node(self, event: yaml.NodeEvent, line: int) -> Node:
+        """The node of an alias, a scalar, or a collection that begins."""
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                raise self.fail(line, f"unknown alias *{event.anchor}")
+            node = self.anchors[event.anchor]
+            if node.open:
+                raise self.fail(line, f"the alias *{event.anchor} contains itself")
+            return node
+        assert isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
+        if event.tag is not None:
+            raise self.fail(line, f"the tag {event.tag} is not allowed: a model file holds only names and numbers")
+        if isinstance(event, yaml.ScalarEvent):
+            empty = event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL")
+            node = Node(None if empty else event.value, line)
+        else:
+            node = Node({} if isinstance(event, yaml.MappingStartEvent) else [], line, open=True)
+        if event.anchor:
+            self.anchors[event.anchor] = node
+        return node
+
+    def put(self, node: Node, line: int) -> None:
+        """Put a node where it belongs: at the top, into a list, or as a key or value into a mapping."""
+        place: str | int | None = None
+        if not self.stack:
+            self.root = node
+        elif isinstance(self.stack[-1].value, list):
+            place = len(self.stack[-1].value)
+            self.stack[-1].value.append(node)
+        elif self.keys[-1] is None:
+            self.key(node, line)
+            return
+        else:
+            place = self.keys[-1]
+            self.stack[-1].value[place] = node
+            self.keys[-1] = None
+        if node.open:
+            if len(self.stack) >= MOST_LEVELS:
+                raise self.fail(line, f"is nested more than {MOST_LEVELS} levels deep")
+            if place is not None:
+                self.places.append(place)
+            self.stack.append(node)
+            self.keys.append(None)
+        elif self.stack:
+            self.stack[-1].count += node.count
+
+    def key(self, node: Node, line: int) -> None:
+        """Take a node as the next key of the mapping that is open."""
+        known = isinstance(node.value, str)
+        if not known or node.value in self.stack[-1].value:
+            where = (*self.places, node.value) if known else tuple(self.places)
+            raise self.fail(line, "appears twice" if known else "a key must be a name", where)
+        self.keys[-1] = node.value
+        self.stack[-1].key_lines[node.value] = line
+
+    def close(self) -> None:
+        """End the innermost collection."""
+        node = self.stack.pop()
+        self.keys.pop()
+        self.places[len(self.stack) - 1 :] = []
+        node.open = False
+        if self.stack:
+            self.stack[-1].count += node.count

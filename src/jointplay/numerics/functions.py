@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.blocks import Array
 from ..engine.derivatives import PARTIALS
-from ..engine.recorder import Array
 from ..engine.text import branch, subroutine
 from ..engine.typing import Scalar
 from ..engine.values import bits, floor, from_bits, is_value, recorder, sqrt, where

@@ -50,14 +50,20 @@ class Factor:
     """LDL^T of a symmetric matrix; with `keep`, elimination stops at the Schur complement on those rows.
 
     `pivot` is the smallest relative pivot |d| / (|a| + what elimination took from it): 1 is perfect,
-    values near round-off mean a singular matrix.
+    values near round-off mean a singular matrix.  floor: of a matrix that has no negative pivots, relative pivots below
+    this are raised to it, so that rows which depend on others ask for little instead of for anything.  alone: more that
+    each pivot counts as small beside.
     """
 
-    def __init__(self, matrix: Matrix, keep: Sequence[int] = ()) -> None:
+    def __init__(
+        self, matrix: Matrix, keep: Sequence[int] = (), floor: float = 0.0, alone: Sequence[Scalar] = ()
+    ) -> None:
         self.order = minimum_degree(matrix, keep)
         self.size, self.done = len(matrix), len(matrix) - len(keep)
         work = [[matrix[i][j] for j in self.order] for i in self.order]
         grown = [abs(work[i][i]) for i in range(self.size)]
+        for place, i in enumerate(self.order if alone else ()):
+            grown[place] = grown[place] + alone[i]
         self.lower: Matrix = [[0] * self.size for _ in work]
         self.inverse: Vector = [0] * self.size
         self.pivot: Scalar = 1.0
@@ -70,7 +76,8 @@ class Factor:
             ratio = abs(work[k][k]) / grown[k]
             self.pivot = where(ratio < self.pivot, ratio, self.pivot)  # after a pivot of 0 comes NaN: keep the 0
             self.pairs.append((abs(work[k][k]), grown[k]))
-            self.inverse[k] = 1 / work[k][k]
+            least = floor * grown[k]
+            self.inverse[k] = 1 / (where(work[k][k] < least, least, work[k][k]) if floor else work[k][k])
             below = [i for i in range(k + 1, self.size) if not is_zero(work[i][k])]
             for i in below:
                 self.lower[i][k] = work[i][k] * self.inverse[k]
@@ -90,6 +97,13 @@ class Factor:
         for size, beside in self.pairs:
             mask = (size < limit * beside) | mask
         return mask
+
+    def least(self) -> Scalar:
+        """The smallest relative pivot, computed where it is asked for."""
+        found: Scalar = 1.0
+        for size, beside in self.pairs:
+            found = where(size < found * beside, size / beside, found)
+        return found
 
     def reduce(self, b: Sequence[Scalar]) -> Vector:
         """Forward elimination of a right-hand side, in elimination order."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..engine.recorder import Array
+from ..engine.blocks import Array
 from ..engine.text import whole
 from ..engine.typing import Scalar
 from ..engine.values import floor, where
@@ -74,6 +76,20 @@ class Spline:
         at = row * _ROW
         d = x - load(at)
         return load(at + 1) + d * (load(at + 2) + d * (load(at + 3) + d * load(at + 4)))
+
+    def after(self, x: Scalar) -> Scalar:
+        """The first knot beyond x; infinite if there is none."""
+        if self.array is None:
+            raise ValueError("table: give it to trace() as a parameter and call the one the step receives")
+        load, n = self.array.load, self.size
+        first, last = load(0), load(n * _ROW)
+        turns = (last - first) * floor((x - first) / (last - first)) if self.ends == "periodic" else 0
+        inside = x - turns
+        knot = load((self._search(inside) + 1) * _ROW)
+        if self.ends != "periodic":
+            return where(inside < first, first, where(inside < last, knot, math.inf))
+        # rounding may leave x at the end of its period
+        return turns + where(inside < first, first, where(inside < last, knot, last + (load(_ROW) - first)))
 
     def _search(self, x: Scalar) -> Scalar:
         assert self.array is not None

@@ -127,7 +127,7 @@ def figure_7(way: Way) -> Iterator[Row]:
 
 def figure_11(way: Way) -> Iterator[Row]:
     """Tracking errors of PD control."""
-    yield history("figure 11", Case("tau4", TWO, step=way.step), 4.0, "within +-4 degrees")
+    yield history("figure 11", Case("tau4", TWO, step=way.step), 4.0, "reaches +-4 degrees")
 
 
 def figure_12(way: Way) -> Iterator[Row]:
@@ -154,7 +154,7 @@ def figure_14(way: Way) -> Iterator[Row]:
 def figure_16(way: Way) -> Iterator[Row]:
     """Tracking errors and Lyapunov function of feedback linearisation."""
     two = Case("tau5", TWO, step=way.step)
-    yield history("figure 16", two, 1.3, "within +-1.3 degrees")
+    yield history("figure 16", two, 1.3, "reaches +-1.3 degrees")
 
     def errors() -> Found:
         cases = (Case("tau5", ONE, step=way.step), two)
@@ -182,7 +182,7 @@ def figure_19(way: Way) -> Iterator[Row]:
 
     both = two.case(clearances=[[0.003, 0.0], [0.003, 0.003]])
     yield told("figure 19", both, "impacts", "", "fewer impacts with one clearance", impacts)
-    yield history("figure 19", two, 1.0, "within +-1 degree")
+    yield history("figure 19", two, 1.0, "reaches +-1 degree")
 
 
 def figure_20(way: Way) -> Iterator[Row]:
@@ -206,4 +206,4 @@ def figure_22(way: Way) -> Iterator[Row]:
     """Tracking error of the controller that sees the rocker only."""
     for softness in SOFTNESS:
         case = Case("tau7", TWO, softness=softness, step=way.step)
-        yield history("figure 22", case, 12.0, "within -12 and 6 degrees", missing=BRANCH)
+        yield history("figure 22", case, 12.0, "reaches -12 and 6 degrees", missing=BRANCH)

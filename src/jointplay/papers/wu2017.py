@@ -17,7 +17,8 @@ import numpy as np
 
 from ..model import library
 from ..model.mechanism import Mechanism
-from ..model.motions import Table, table
+from ..model.motions import table
+from ..parts.tables import Table
 from ..statics import assemble, check, freedom, inverse_dynamics, kinematics
 from ..system import System
 from .rows import Found, Row

@@ -1,20 +1,23 @@
 """Functions of time: what drives prescribe and forces apply.  Written once, for plain numbers and engine values.
 
 A motion has no unit of its own; it takes that of what it moves.  `numbers()` lists its parameters; `evaluate`
-computes it from parameters that may be run-time values, so that derivatives come from the engine.
+computes it from parameters that may be run-time values, so that derivatives come from the engine.  `knot` says when it
+next ceases to be smooth or is at its most: adaptive steps end there, so that none passes over a pulse.
 """
 
 from __future__ import annotations
 
-import functools
+import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ..engine.typing import Scalar
-from .part import InUse, KeyPath, ModelError, OneOf, Part, Problem, Quantity, Several, refuse
+from .part import InUse, KeyPath, ModelError, OneOf, Problem, Quantity, Several, refuse
+from .tables import Table
+from .time_functions import NEVER, FunctionOfTime
 from .units import ANGLE, RATE, TIME, shorten
 
 if TYPE_CHECKING:
@@ -22,35 +25,10 @@ if TYPE_CHECKING:
 
 MotionNumber = Annotated[float, InUse()]
 Time = Annotated[float, Quantity(TIME)]
+SPAN = 1e-3  # s: a function of which nothing is known may change as fast as this
 
 
-class _Motion(Part):
-    """A function of time."""
-
-    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
-        """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
-        raise NotImplementedError
-
-    def tables(self) -> dict[str, Spline]:
-        """The tables that a trace must bind, by their address within the motion."""
-        return {}
-
-    def parameters(self) -> dict[str, Any]:
-        """What `evaluate` needs, as plain numbers and functions of plain numbers."""
-        return {address: value for address, _, value in self.numbers()}
-
-    def __call__(self, t: Scalar) -> Scalar:
-        """Its value at time t (s), a number or an engine value."""
-        return self.evaluate(t, self.parameters())
-
-    def integral(self, a: float, b: float) -> float:
-        """Its integral from time a to time b (s): how far a rate turns."""
-        from scipy.integrate import quad  # type: ignore[import-untyped]
-
-        return float(quad(self, a, b, epsabs=1e-13, epsrel=1e-12)[0])
-
-
-class Constant(_Motion):
+class Constant(FunctionOfTime):
     """Always the same value; in files a plain number will do."""
 
     kind: Literal["constant"] = "constant"
@@ -71,7 +49,7 @@ class Constant(_Motion):
         return self.value * (b - a)
 
 
-class ConstantSpeed(_Motion):
+class ConstantSpeed(FunctionOfTime):
     """start + speed t."""
 
     kind: Literal["constant_speed"] = "constant_speed"
@@ -85,7 +63,7 @@ class ConstantSpeed(_Motion):
         return (self.start + self.speed * (a + b) / 2) * (b - a)
 
 
-class Sine(_Motion):
+class Sine(FunctionOfTime):
     """offset + amplitude sin(frequency t + phase), the frequency in rad/s (a unit string may say Hz)."""
 
     kind: Literal["sine"] = "sine"
@@ -99,6 +77,19 @@ class Sine(_Motion):
 
         return p["offset"] + p["amplitude"] * sin(p["frequency"] * t + p["phase"])
 
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """Where it or its rate is largest: four times a period."""
+        from ..engine.values import floor, where
+
+        ahead = p["frequency"] > 0.0
+        phase = where(ahead, 1.0, -1.0) * (p["frequency"] * t + p["phase"])
+        rest = math.pi / 2 * (floor(phase / (math.pi / 2)) + 1.0) - phase
+        rate = where(ahead, p["frequency"], -p["frequency"])
+        return where(rate > 0.0, t + rest / where(rate > 0.0, rate, 1.0), NEVER)
+
+    def shortest(self) -> float:
+        return math.pi / 2 / abs(self.frequency) if self.frequency else NEVER
+
     def integral(self, a: float, b: float) -> float:
         half = self.frequency * (b - a) / 2
         share = math.sin(half) / half if half else 1.0  # of the value in the middle; loses no digits at low frequencies
@@ -106,7 +97,7 @@ class Sine(_Motion):
         return (self.offset + self.amplitude * share * middle) * (b - a)
 
 
-class Polynomial(_Motion):
+class Polynomial(FunctionOfTime):
     """c0 + c1 t + c2 t^2 + ... with the coefficients in this order."""
 
     kind: Literal["polynomial"] = "polynomial"
@@ -127,7 +118,7 @@ class Polynomial(_Motion):
         return sum(c * (b ** (i + 1) - a ** (i + 1)) / (i + 1) for i, c in enumerate(self.coefficients))
 
 
-class Cycloidal(_Motion):
+class Cycloidal(FunctionOfTime):
     """From start to end with speed and acceleration 0 at both, held before and after."""
 
     kind: Literal["cycloidal"] = "cycloidal"
@@ -144,6 +135,13 @@ class Cycloidal(_Motion):
         s = where(s < 0.0, 0.0, where(s > 1.0, 1.0, s))
         return p["start"] + (p["end"] - p["start"]) * (s - sin(2 * math.pi * s) * (0.5 / math.pi))
 
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """Begin and end, and between them where its rates are largest."""
+        return following(t, [p["begin"] + share / 4 * p["duration"] for share in range(5)])
+
+    def shortest(self) -> float:
+        return self.duration / 4
+
     def integral(self, a: float, b: float) -> float:
         def risen(t: float) -> float:  # the integral of the rise from 0 to 1, over its duration
             s = (t - self.begin) / self.duration
@@ -153,96 +151,43 @@ class Cycloidal(_Motion):
         return self.start * (b - a) + (self.end - self.start) * self.duration * (risen(b) - risen(a))
 
 
-class Table(_Motion):
-    """A cubic spline through (times, values).
-
-    Beyond the ends it is `clamped` (constant, with slope 0 at the ends), `held` (constant) or `periodic`.
-    The entries are data, not parameters: they have no addresses.
-    """
-
-    kind: Literal["table"] = "table"
-    times: Annotated[tuple[float, ...], Several(Quantity(TIME), least=2)]
-    values: Annotated[tuple[float, ...], Several(InUse(), least=2)]
-    ends: Literal["clamped", "held", "periodic"] = "clamped"
-
-    @model_validator(mode="after")
-    def _fits(self) -> Table:
-        x, y = self.times, self.values
-        if len(x) != len(y):
-            refuse(f"needs one value for each time, got {len(x)} times and {len(y)} values", "values")
-        for i in range(1, len(x)):
-            if not x[i] > x[i - 1]:
-                refuse(f"must increase, got {x[i]!r} after {x[i - 1]!r}", "times", i)
-        if self.ends == "periodic" and y[0] != y[-1]:
-            refuse(f"periodic ends need equal first and last values, got {y[0]!r} and {y[-1]!r}", "values")
-        return self
-
-    @functools.cached_property
-    def _spline(self) -> Any:
-        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
-
-        boundary = {"clamped": "clamped", "held": "not-a-knot", "periodic": "periodic"}[self.ends]
-        return CubicSpline(self.times, self.values, bc_type=boundary)
-
-    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
-        """None: a table is data."""
-        return iter(())
-
-    def tables(self) -> dict[str, Spline]:
-        from ..numerics.splines import Spline
-
-        return {"table": Spline(self._spline.x, self._spline.c, self.ends)}
-
-    def _at(self, t: Scalar) -> Scalar:
-        from ..engine.values import is_value
-
-        if is_value(t):
-            raise ModelError("a table in a trace must be bound: give tables() to trace and its table to evaluate")
-        first, last = self.times[0], self.times[-1]
-        if self.ends == "periodic":
-            t = first + (t - first) % (last - first)
-        return float(self._spline(min(max(t, first), last)))
-
-    def integral(self, a: float, b: float) -> float:
-        spline, first, last = self._antiderivative, self.times[0], self.times[-1]
-
-        def total(t: float) -> float:  # from the first time on
-            if self.ends == "periodic":
-                turns, rest = divmod(t - first, last - first)
-                return float(turns * spline(last) + spline(first + rest))
-            beyond = self.values[0] * min(t - first, 0.0) + self.values[-1] * max(t - last, 0.0)
-            return float(spline(min(max(t, first), last)) + beyond)
-
-        return total(b) - total(a)
-
-    @functools.cached_property
-    def _antiderivative(self) -> Any:
-        return self._spline.antiderivative()
-
-    def parameters(self) -> dict[str, Any]:
-        return {"table": self._at}
-
-    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
-        return p["table"](t)
-
-
 def _callable(raw: Any) -> Any:
     if not callable(raw):
         refuse(f"must be a Python function of t, so a file cannot hold one: use a table; got {shorten(raw)}")
     return raw
 
 
-class Function(_Motion):
-    """A Python function of t, written with the engine's words (sin, where, ...); it cannot go into a file."""
+class Function(FunctionOfTime):
+    """A Python function of t, written with the engine's words (sin, where, ...); it cannot go into a file.
+
+    knots: times (s) at which it is not smooth; those where a comparison of t changes are known without.  span (s): the
+    shortest time in which it changes; adaptive steps are not longer.
+    """
 
     kind: Literal["function"] = "function"
     function: Annotated[Callable[[Any], Any], BeforeValidator(_callable), WithJsonSchema({"not": {}})]
+    knots: Annotated[tuple[float, ...], Several(Quantity(TIME), least=0)] = ()
+    span: Annotated[float, Quantity(TIME, above=0)] = SPAN
+
+    def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
+        """None: what is said of a function belongs to it."""
+        return iter(())
+
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """The knots that are given, where its comparisons change, and no later than its span."""
+        from ..numerics.switches import switches
+
+        return following(t, [*self.knots, *switches(self.function(t), t), t + self.span])
+
+    def shortest(self) -> float:
+        spans = [b - a for a, b in itertools.pairwise(sorted(self.knots))]
+        return min([*spans, self.span if self.span != SPAN else NEVER])
 
     def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         return self.function(t)
 
 
-class Sum(_Motion):
+class Sum(FunctionOfTime):
     """The sum of several motions."""
 
     kind: Literal["sum"] = "sum"
@@ -264,16 +209,38 @@ class Sum(_Motion):
             for tail, x in term.parameters().items()
         }
 
-    def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
-        result: Scalar = 0.0
+    def _own(self, p: Mapping[str, Scalar]) -> Iterator[tuple[Any, dict[str, Scalar]]]:
+        """The terms, each with its own parameters."""
         for i, term in enumerate(self.terms):
             head = f"terms.{i}"
-            own = {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
+            yield term, {k[len(head) :].removeprefix("."): x for k, x in p.items() if f"{k}.".startswith(f"{head}.")}
+
+    def evaluate(self, t: Any, p: Mapping[str, Any]) -> Any:
+        result: Any = 0.0
+        for term, own in self._own(p):
             result = result + term.evaluate(t, own)
         return result
 
+    def knot(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """The next of all terms."""
+        return following(t, [term.knot(t, own) for term, own in self._own(p)])
+
+    def shortest(self) -> float:
+        return min(term.shortest() for term in self.terms)
+
     def integral(self, a: float, b: float) -> float:
         return sum(term.integral(a, b) for term in self.terms)
+
+
+def following(t: Any, times: Sequence[Any]) -> Any:
+    """The first of some times after t."""
+    from ..engine.values import where
+
+    found: Any = NEVER
+    for time in times:
+        if time is not NEVER:
+            found = where((time > t) & (time < found), time, found)
+    return found
 
 
 Kinds = Constant | ConstantSpeed | Sine | Polynomial | Cycloidal | Table | Sum | Function
@@ -340,7 +307,12 @@ def cycloidal(end: float | str, duration: float | str, start: float | str = 0.0,
     return _made(Cycloidal, start, end, start=start, end=end, begin=begin, duration=duration)
 
 
-def table(times: Any, values: Any, ends: Literal["clamped", "held", "periodic"] = "clamped") -> Table:
-    """A cubic spline through (times, values)."""
+def table(
+    times: Any,
+    values: Any,
+    ends: Literal["clamped", "held", "periodic"] = "clamped",
+    interpolation: Literal["cubic", "pchip", "linear"] = "cubic",
+) -> Table:
+    """A curve through (times, values): a cubic spline, `pchip` (never beyond two neighbours) or `linear`."""
     listed = values if isinstance(values, list | tuple) else ()
-    return _made(Table, *listed, times=times, values=values, ends=ends)
+    return _made(Table, *listed, times=times, values=values, ends=ends, interpolation=interpolation)

@@ -282,7 +282,7 @@ class _Direct(ModelMetaclass):
 class Part(BaseModel, metaclass=_Direct):
     """A frozen part of a mechanism: equal if its numbers are equal, never changed in place."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     also: ClassVar[tuple[str, ...]] = ()  # keys that a part reads and keeps in other fields
 
     @classmethod

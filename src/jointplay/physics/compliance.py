@@ -14,14 +14,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..elements.pose import Pose, Spot
-from ..engine.text import branch, loop, memory, shared_max, whole
+from ..engine.text import branch, loop, memory, shared_max, subroutine, whole
 from ..engine.typing import Scalar, Vector
 from ..engine.values import where
 from ..laws import Law
 from ..model.clearances import Compliant
 from ..model.mechanism import Mechanism
-from ..numerics.choice import maximum
+from ..numerics.choice import maximum, minimum
 from ..numerics.linalg import dot
+from .contact_solver import either
 from .contacts import contacts
 from .dynamics import Equations
 from .step import Acting, Point, State, Touch
@@ -157,42 +158,73 @@ class Compliance:
                 total[j] = total[j] + push * one.touch.normal + drag * one.touch.tangential
         return total
 
-    def gaps(self, state: State) -> Vector:
-        """The gaps alone, with the sign in which they are positive while contacts stay as the state says."""
-        found = [c.gap for c in contacts(self.equations.pose(state.q, state.t), Compliant)]
-        return [gap * where(mode > 0.5, -1.0, 1.0) for gap, mode in zip(found, state.modes, strict=True)]
+    def _gaps(self, state: State) -> tuple[Vector, Vector]:
+        """Gaps and their rates, with the sign in which gaps are positive while contacts stay as the state says."""
+        found = contacts(self.equations.pose(state.q, state.t), Compliant)
+        signs = [where(mode > 0.5, -1.0, 1.0) for mode in state.modes]
+        gaps = [c.gap * sign for c, sign in zip(found, signs, strict=True)]
+        rates = [dot([c.normal.get(name, 0) for name in self.names], state.v) for c in found]
+        return gaps, [rate * sign for rate, sign in zip(rates, signs, strict=True)]
 
     def crossing(self, motion: Motion, before: Point, after: Point, h: Scalar) -> tuple[Scalar, Scalar]:
-        """The share of a step of length h at which the first contact begins or ends inside it, and whether one does."""
-        tries = memory("landing.tries", 0.0)
+        """The share of a step of length h at which the first contact begins or ends inside it, and whether one does.
 
-        def least(values: Sequence[Scalar]) -> Scalar:
-            result = values[0]
-            for x in values[1:]:
-                result = where(x < result, x, result)
-            return result
+        Looked at are the middle and the end, and the least value of each gap in the half where it may dip below 0."""
+        tries, look = memory("landing.tries", 0.0), subroutine(self._gaps)
 
-        def inside(u: Scalar) -> Scalar:
-            return least(self.gaps(motion.within(before, after, h, u, before.state.t + u * h)))
+        def inside(u: Scalar) -> tuple[Vector, Vector]:
+            gaps: tuple[Vector, Vector] = look(motion.within(before, after, h, u, before.state.t + u * h))
+            return gaps
 
-        early, late = inside(0.5), least(self.gaps(after.state))
-        crossed = ((early < -LANDED) | (late < -LANDED)) & (tries.value < TRIES)
+        seen = look(before.state), inside(0.5), look(replace(after.state, modes=before.state.modes))
+        early, late = least(seen[1][0]), least(seen[2][0])
+        halves = [self.dips(h, *half) for half in (seen[:2], seen[1:])]
+        dipping = either([dip for half in halves for dip in half])
+
+        def lowest() -> Any:
+            """The share at which some gap is lowest, if that is below 0; else 1."""
+            share: Any = 1.0
+            for i, (first, second) in enumerate(zip(*halves, strict=True)):
+
+                def halve(low: Any, high: Any, i: int = i) -> tuple[list[Any], Any]:
+                    between = 0.5 * (low + high)
+                    falls = inside(between)[1][i] < 0
+                    return [where(falls, between, low), where(falls, high, between)], high - low > 1e-9
+
+                [low, _], _ = loop([where(first, 0.0, 0.5), where(first, 0.5, 1.0)], halve, ROUNDS)
+                below = (first | second) & (inside(low)[0][i] < -LANDED) & (low < share)
+                share = where(below, low, share)
+            return share
+
+        dip = branch(dipping, lowest, lambda: 1.0)
+        crossed = ((early < -LANDED) | (late < -LANDED) | (dip < 1.0)) & (tries.value < TRIES)
 
         def search() -> Scalar:
             first = early < -LANDED
 
             def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
                 between = 0.5 * (low + high)
-                beyond = inside(between) < 0
+                beyond = least(inside(between)[0]) < 0
                 return [where(beyond, low, between), where(beyond, between, high)], high - low > 1e-14
 
-            [low, high], _ = loop([where(first, 0.0, 0.5), where(first, 0.5, 1.0)], halve, ROUNDS)
+            begin, end = where(first | (dip < 0.5), 0.0, 0.5), minimum(where(first, 0.5, 1.0), dip)
+            [low, high], _ = loop([begin, end], halve, ROUNDS)
             return 0.5 * (low + high)
 
         share = branch(crossed, search, lambda: 1.0)
         crossed = shared_max(where(crossed, 1.0, 0.0)) > 0.5  # lanes that share their steps land together
         tries.value = where(crossed, tries.value + 1.0, 0.0)
         return -shared_max(-share), crossed
+
+    def dips(self, h: Scalar, *ends: tuple[Vector, Vector]) -> Vector:
+        """Which gaps fall at the beginning and rise at the end of half a step, and could be below 0 in between: a
+        curve that is bent upwards lies above the tangents at its ends."""
+        found = []
+        for x, slope, y, rise in zip(*ends[0], *ends[1], strict=True):
+            turns = (slope < 0) & (rise > 0)
+            u = (y - x - 0.5 * h * rise) / where(turns, slope - rise, 1.0)  # s: where the tangents meet
+            found.append(turns & (x + slope * u < 0))
+        return found
 
     def changed(
         self, motion: Motion, point: Point, acting: Acting, begun: Scalar, following: Scalar
@@ -236,3 +268,11 @@ class Compliance:
         """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
         name = self.equations.mechanism.owner(label)
         return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")
+
+
+def least(values: Sequence[Any]) -> Any:
+    """The least of several values."""
+    result = values[0]
+    for x in values[1:]:
+        result = where(x < result, x, result)
+    return result

@@ -20,12 +20,12 @@ def reaction(pose: Pose, contact: Spot, normal: Scalar, tangential: Scalar) -> t
 
 
 def contacts(pose: Pose, kind: type = Rigid) -> list[Spot]:
-    """Every contact of the mechanism's joints whose contact is of this kind, and among rigid ones those of stops."""
+    """Every contact of the mechanism's joints whose contact is of this kind, and the stops that are."""
     mechanism = pose.mechanism
     assert isinstance(mechanism, Mechanism)
     found: list[Spot] = []
     for name, joint in mechanism.loose(kind).items():
         found += in_text(joint).gaps(Here(pose, name, joint))
-    for name, stopped in mechanism.stopped().items() if kind is Rigid else ():
+    for name, stopped in mechanism.stopped(kind).items():
         found += in_text(stopped).stops(Here(pose, name, stopped))
     return found

@@ -14,7 +14,7 @@ from ..numerics.functions import sincos
 from ..numerics.linalg import Pair
 from .constraints import AtRate, constraints
 from .forces import applied, masses, potential
-from .spread import Spread, along, entries, spread
+from .spread import FLOOR, Spread, along, entries, spread
 
 
 @dataclass
@@ -115,22 +115,6 @@ class Equations:
             lines += both
         return lines
 
-    def on_ground(self, rows: ConstraintRows, q: Vector) -> Matrix:
-        """What a unit multiplier of each row does to the ground: force (x, y), and moment about the origin.
-
-        All that a joint does adds up to nothing, so the ground takes what is left over from the moving bodies: also
-        what a gear's carrier holds.
-        """
-        lines: Matrix = [[], [], []]
-        for row in rows.B:
-            total: Vector = [0, 0, 0]
-            for i in range(0, len(q), 3):
-                x, y, turn = row[i : i + 3]
-                total = [a - b for a, b in zip(total, (x, y, turn + q[i] * y - q[i + 1] * x), strict=True)]
-            for line, part in zip(lines, total, strict=True):
-                line.append(part)
-        return lines
-
     def applied(self, q: Vector, v: Vector, t: Scalar) -> Vector:
         """Generalised forces without a potential."""
         at, rates = (dict(zip(self.coordinates, x, strict=True)) for x in (q, v))
@@ -161,16 +145,16 @@ class Equations:
         """The diagonal of the mass matrix."""
         return masses(self.numbers, self.mechanism)
 
-    def spread(self, rows: ConstraintRows) -> Spread:
+    def spread(self, rows: ConstraintRows, floor: float = FLOOR) -> Spread:
         """What carries demands on the rows over to the coordinates."""
-        return spread(rows.B, self.masses())
+        return spread(rows.B, self.masses(), floor=floor)
 
     def accelerations(
-        self, q: Vector, v: Vector, t: Scalar, more: Vector
+        self, q: Vector, v: Vector, t: Scalar, more: Vector, floor: float = FLOOR
     ) -> tuple[ConstraintRows, Spread, Vector, Vector]:
         """The rows and their spread, accelerations and multipliers of the rows; `more` are generalised forces beside
         those of the mechanism."""
         rows = self.rows(q, v, t)
-        carrying = self.spread(rows)
+        carrying = self.spread(rows, floor)
         pushed = [f + x for f, x in zip(self.forces(q, v, t), more, strict=True)]
         return rows, carrying, *carrying.accelerations(pushed, rows.rhs)

@@ -48,14 +48,20 @@ class Applied(ForceHere):
     def __init__(self, pose: Pose, rates: Mapping[str, Scalar], total: dict[str, Scalar], here: Here) -> None:
         super().__init__(pose, here.name, here.element)
         self.rates, self.total = rates, total
+        self.seen: list[tuple[Vector, Scalar]] = []  # rows of the rates that it was asked for, and these
 
     def rate(self, value: Scalar) -> Scalar:
         """The rate at which a value of the pose changes."""
-        return dot(derivative([value], list(self.pose.q.values()))[0], list(self.rates.values()))
+        [row] = derivative([value], list(self.pose.q.values()))
+        self.seen.append((row, dot(row, list(self.rates.values()))))
+        return self.seen[-1][1]
 
     def spin(self, body: str) -> Scalar:
         """The angular rate of a body."""
-        return self.rates.get(f"{body}.angle", 0)
+        self.seen.append(
+            ([1 if name == f"{body}.angle" else 0 for name in self.rates], self.rates.get(f"{body}.angle", 0))
+        )
+        return self.seen[-1][1]
 
     def push(self, point: str, force: Pair) -> None:
         """A force at a point."""
@@ -81,3 +87,17 @@ def applied(pose: Pose, q: dict[str, Scalar], v: dict[str, Scalar]) -> Vector:
     for name, load in mechanism.forces.items():
         in_text(load).act(Applied(pose, v, total, Here(pose, name, load)))
     return list(total.values())
+
+
+def resistances(pose: Pose, q: dict[str, Scalar], v: dict[str, Scalar]) -> list[tuple[Vector, Vector]]:
+    """For every rate that a force answers to: its row J, so that the rate is J v, and the slopes of all generalised
+    forces by it."""
+    mechanism, found = pose.mechanism, list[tuple[Vector, Vector]]()
+    assert isinstance(mechanism, Mechanism)
+    for name, load in mechanism.forces.items():
+        total: dict[str, Scalar] = dict.fromkeys(q, 0)
+        acting = Applied(pose, v, total, Here(pose, name, load))
+        in_text(load).act(acting)
+        slopes = derivative(list(total.values()), [rate for _, rate in acting.seen])
+        found += [(row, [line[i] for line in slopes]) for i, (row, _) in enumerate(acting.seen)]
+    return found

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from ..engine.derivatives import derivative
-from ..engine.program import Names, trace
+from ..engine.program import Names
 from ..engine.text import DONE, SINGULAR_PIVOT, SOLVER_FAILED, branch, memory, stop
 from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import floor, is_value, number, sqrt, where
-from ..laws import Law
-from ..model.control import Along, Control
+from ..model.control import Along
 from ..model.parts import Frozen, ModelError, Problem
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import cos, log
@@ -23,47 +20,13 @@ from .constraints import motion_at
 from .dynamics import Equations
 from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
 from .reduced import WEAKEST, Model, Reduced, coordinate_value, same_axes
+from .rehearsal import View, uses_model
 
 MODEL_CLOSED = 1e-12  # m or rad: more left open by the controller's model is no solution
+ROUNDED = 1e-12  # of a time: what is nearer has reached it
 ASTRAY = 0.5  # rad: a mechanism that is farther from its controller's model has another configuration
 APPROACH = 64.0  # steps of a tour from the start to the references
 LONGEST = 100_000  # steps of a tour
-
-
-@dataclass
-class View:
-    """What a controller sees of its loop; see `jointplay.laws.controllers`."""
-
-    time: Scalar
-    values: Vector
-    rates: Vector
-    references: Vector
-    reference_rates: Vector
-    reference_accelerations: Vector
-    actuators: list[str]
-    reduced: Reduced | None
-    watched: dict[str, Scalar] = field(default_factory=dict)
-
-    @property
-    def errors(self) -> Vector:
-        """Values minus references."""
-        return [a - b for a, b in zip(self.values, self.references, strict=True)]
-
-    @property
-    def error_rates(self) -> Vector:
-        """Their rates."""
-        return [a - b for a, b in zip(self.rates, self.reference_rates, strict=True)]
-
-    @property
-    def model(self) -> Reduced:
-        """The ideal mechanism at what is measured."""
-        if self.reduced is None:
-            raise ValueError("this control loop has no model; its law must be declared with @controller(model=True)")
-        return self.reduced
-
-    def watch(self, name: str, number: Scalar) -> None:
-        """Record a signal."""
-        self.watched[name] = number
 
 
 @dataclass
@@ -79,68 +42,6 @@ class Command:
     left: Scalar
     jump: Scalar
     weak: Scalar
-
-
-def uses_model(control: Control) -> bool:
-    """Whether the loop needs the model: by its law, for gravity, or because sensors are elsewhere."""
-    sensors = list(control.sensors.values())
-    elsewhere = bool(sensors) and not same_axes(sensors, list(control.coordinates.values()))
-    if control.gravity or (elsewhere and control.computed):
-        return True
-    return control.computed and needs_model(control.law.law, len(control.coordinates), list(control.actuators))
-
-
-class Stand:
-    """Stands for the model in a rehearsal: numbers in the right places, and nothing behind them."""
-
-    def __init__(self, one: Scalar, axes: int, actuators: int) -> None:
-        self.one, self.axes, self.actuators = one, axes, actuators
-        self.values, self.rates = [one] * axes, [one] * axes
-
-    def torques(self, accelerations: Sequence[Scalar], rates: Sequence[Scalar] | None = None) -> Vector:
-        """One for each actuator."""
-        return [self.one] * self.actuators
-
-    def gravity(self) -> Vector:
-        """One for each actuator."""
-        return [self.one] * self.actuators
-
-    def carried(self, torques: Sequence[Scalar]) -> Vector:
-        """One for each actuator."""
-        return [self.one] * self.actuators
-
-    def energy(self, rates: Sequence[Scalar]) -> Scalar:
-        """One number."""
-        return self.one
-
-
-def needs_model(law: Law, axes: int, actuators: list[str]) -> bool:
-    """Whether a controller asks for the model: it says so, or it is rehearsed on recording values and seen to do it.
-
-    What goes wrong in a rehearsal goes wrong again in the run, and is told there.
-    """
-    if law.model is not None:
-        return law.model
-    asked: list[bool] = []
-
-    def rehearse(s: Names, p: Names) -> dict[str, Scalar]:
-        one = p.one
-
-        class Rehearsal(View):
-            @property
-            def model(self) -> Any:
-                asked.append(True)
-                return Stand(one, axes, len(actuators))
-
-        n = [one] * axes
-        view = Rehearsal(one, n, n, n, n, n, actuators, None)
-        own = {name: [one] * axes for name in (*law.rates, *law.memory)}
-        law(view, **dict.fromkeys(law.own, one), **own)
-        return {}
-
-    with contextlib.suppress(Exception):
-        trace(rehearse, {}, {"one": 1.0})
-    return bool(asked)
 
 
 class Loop:
@@ -159,6 +60,7 @@ class Loop:
         self.model = Model(plant, given) if uses_model(given) else None
         # what sensors show late or seldom may jump, and is apart from what it shows
         self.late = any(sensor.delay or sensor.period for sensor in given.sensors.values())
+        self.watches_model = self.model is not None and not self.late and not given.period
         self.guesses = [f"control.model.{name}" for name in plant.coordinates] if self.model else []
         soft = bool(self.model and self.model.soft)  # the model goes on as before where sensors do not tell
         self.before = [f"{name}.before" for name in self.guesses] if soft else []
@@ -218,15 +120,25 @@ class Loop:
             reduced = Reduced(self.model, place, speed, t)
             if not same_axes(list(self.sensors.values()), list(self.axes.values())):
                 values, rates = reduced.values, reduced.rates
-        r, dr, ddr = self.wanted(t)
-        view = View(t, values, rates, r, dr, ddr, list(self.control.actuators), reduced)
-        numbers = self.plant.numbers
+        view = View(t, values, rates, *self.wanted(t), list(self.control.actuators), reduced)
+        torques, slopes, remembered = self.told(view, states, kept)
+        if self.control.gravity and reduced is not None:
+            torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
+        missing = sorted(set(self.watched) ^ set(view.watched))
+        if missing:
+            text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@controller(watch=[...]))"
+            raise ModelError(Problem(("control", "law"), f"{text} and watched (loop.watch)"))
+        weak = reduced.weak if reduced is not None else False
+        return Command(self.limited(torques, t), slopes, remembered, view.watched, place, speed, left, jump, weak)
+
+    def told(self, view: View, states: Sequence[Scalar], kept: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
+        """What the law says: a number for each actuator, the slopes of its states, and its new memory."""
         slopes: Vector = []
         remembered: Vector = []
         if self.law is None:
             torques = list(kept)
         else:
-            gains = {name: numbers(f"control.law.{name}") for name in self.law.own}
+            gains = {name: self.plant.numbers(f"control.law.{name}") for name in self.law.own}
             k = len(self.axes)
             own = {name: list(states[i * k : i * k + k]) for i, name in enumerate(self.law.rates)}
             own |= {name: list(kept[i * k : i * k + k]) for i, name in enumerate(self.law.memory)}
@@ -240,20 +152,19 @@ class Loop:
         if len(torques) != len(self.control.actuators):
             text = f"controller {self.name!r} gives {len(torques)} numbers for {len(self.control.actuators)} actuators"
             raise ModelError(Problem(("control", "law"), text))
-        if self.control.gravity and reduced is not None:
-            torques = [u + g for u, g in zip(torques, reduced.gravity(), strict=True)]
+        return torques, slopes, remembered
+
+    def limited(self, torques: Vector, t: Scalar) -> Vector:
+        """Torques with their feedforward, within the limits of the actuators."""
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
-        for i, (name, actuator) in enumerate(self.control.actuators.items()):
-            torques[i] = torques[i] + motion_at(pose, f"control.{name}.feedforward", actuator.feedforward)
+        found = []
+        for u, (name, actuator) in zip(torques, self.control.actuators.items(), strict=True):
+            u = u + motion_at(pose, f"control.{name}.feedforward", actuator.feedforward)
             if actuator.limit is not None:
-                most = numbers(f"control.{name}.limit")
-                torques[i] = minimum(maximum(torques[i], -most), most)
-        missing = sorted(set(self.watched) ^ set(view.watched))
-        if missing:
-            text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@controller(watch=[...]))"
-            raise ModelError(Problem(("control", "law"), f"{text} and watched (loop.watch)"))
-        weak = reduced.weak if reduced is not None else False
-        return Command(torques, slopes, remembered, view.watched, place, speed, left, jump, weak)
+                most = self.plant.numbers(f"control.{name}.limit")
+                u = minimum(maximum(u, -most), most)
+            found.append(u)
+        return found
 
     # -- a loop that is computed once a step, or less often
     def held(self, step: Scalar, h: Scalar, t: Scalar, q: Vector, v: Vector, strides: Mapping[str, Scalar]) -> Command:
@@ -349,7 +260,8 @@ class Loop:
     def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False) -> None:
         """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
         length h counts with the mean of its two ends (long steps), else with this one."""
-        late = t >= self.plant.numbers("control.settled")
+        settled = self.plant.numbers("control.settled")
+        late, counts = t >= settled * (1 - ROUNDED), t - 0.5 * h > settled if mean else True
         values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
         sizes = {f"control.{n}.error": x - r for n, x, r in zip(self.axes, values, references, strict=True)}
         sizes |= {f"control.{n}.torque": u for n, u in zip(self.control.actuators, said.torques, strict=True)}
@@ -363,10 +275,10 @@ class Loop:
             begun.value = begun.value | (t >= 0.0)
 
         def gather() -> None:
-            total("control.time", h)
+            total("control.time", where(counts, h, 0.0))
             for name, x in sizes.items():
                 peak(f"{name}.most", abs(x), t)
-                total(f"{name}.square", h * squares[name])
+                total(f"{name}.square", where(counts, h * squares[name], 0.0))
 
         branch(late, gather, lambda: None)
 
@@ -383,7 +295,7 @@ class Loop:
 
     def stray(self, q: Vector, said: Command, t: Scalar) -> None:
         """Note when the mechanism first has another configuration than the model."""
-        if self.model is None or not said.place or self.late or self.control.period:
+        if not self.watches_model or not said.place:
             return
         apart: Scalar = 0.0
         for name, x, here in zip(self.plant.coordinates, said.place, q, strict=True):

@@ -9,29 +9,39 @@ no new step is begun.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ..engine.program import Names
 from ..engine.text import DONE, SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar, Vector
-from ..engine.values import bits, from_bits, number, where
+from ..engine.values import bits, from_bits, number, sqrt, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
 from ..numerics.signals import due, peak, total
+from ..parts.time_functions import NEVER
 from .contact_solver import either
 from .dynamics import Equations
-from .failures import RUBBING, fail
+from .failures import RUBBING, UNCLOSED, fail
+from .knots import next_knot
 from .loop import Command
 from .motion import Motion
 from .permanent import watch
 from .record import Bookkeeping
-from .step import Acting, Point, Slope, State, Step, Stepper
+from .step import Acting, Point, Recent, Slope, State, Step, Stepper
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
+ABOUT = 1 + 1e-12  # what is nearer to a time has reached it, in steps of one length
+PARTS = 4  # of an adaptive step: peaks are taken at the end of each
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 HOPELESS = 1e6  # the error of a step that is no number
 GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of this one
+DOUBLE = 2.0  # what steps of impulses grow at most
+STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is left at most, and of the root of rtol
+APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
+TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
+EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
 class Text:
@@ -52,10 +62,20 @@ class Text:
         strides = {name: p[f"clock.{name}"] for name in self.clock}
         strides |= {f"{name}.most": most for name, most in self.clock.items()}
         motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
-        march = Impulses if self.stepper.impulsive else States
+        march = (ChosenMarch if self.stepper.adaptive else Impulses) if self.stepper.impulsive else States
         march(motion, self.stepper, p).text()
         self.state, self.rows = motion.names_of_state, motion.rows
         return {}
+
+    def found(self) -> dict[str, object]:
+        """What was found by tracing, as plain data."""
+        assert self.state is not None
+        return {"state": asdict(self.state), "rows": self.rows}
+
+    def take(self, found: Mapping[str, Any]) -> None:
+        """Know again what was found."""
+        state, recent = found["state"], found["state"]["recent"]
+        self.state, self.rows = State(**state | {"recent": recent and Recent(**recent)}), found["rows"]
 
 
 class March:
@@ -63,7 +83,7 @@ class March:
 
     def __init__(self, motion: Motion, stepper: Stepper, p: Names) -> None:
         self.motion, self.stepper, self.p = motion, stepper, p
-        self.record = Bookkeeping(motion, p, stepper.impulsive)
+        self.record = motion.record = Bookkeeping(motion, p, stepper.impulsive)
         self.taken = memory("steps.taken", 0)
         motion.taken = self.taken.value
         self.names = motion.names_of_state
@@ -92,30 +112,104 @@ class Impulses(March):
         """One step."""
         motion, record, p = self.motion, self.record, self.p
         h = p["stepper.step"]
-        kept = memory(self.names, self.begun(self.names))
-        now = replace(kept.value, t=h * number(self.taken.value))
+        starts = self.begun(self.names)
+        kept = memory(replace(self.names, recent=None), replace(starts, recent=None))
+        recent = memory(self.names.recent, starts.recent, checked=False) if starts.recent else None  # rates tell enough
+        now = replace(kept.value, t=h * number(self.taken.value), recent=recent.value if recent else None)
         after = motion.after = h * number(self.taken.value + 1)
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
-        end, acting = replace(step.end, t=after), step.acting
-        assert acting is not None
+        end = replace(step.end, t=after)
+        assert step.acting is not None
+        acting = replace(step.acting, accelerations=[(b - a) / h for a, b in zip(now.v, end.v, strict=True)])
         self.residuals(step)
         record.step(now, end, acting, h, step.pose)
         if acting.touches:
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
-        if motion.loop:
+        if motion.digital or (acting.touches and not motion.loop):
             branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+        if motion.loop:
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
         def sample() -> None:
-            change = [(b - a) / h for a, b in zip(now.v, end.v, strict=True)]
-            record.sample(end, replace(acting, accelerations=change), step.pose)
+            record.sample(end, step.shown() if step.shown else acting, step.pose)
 
         done = after >= p["stepper.until"]
-        branch(due(self.taken.value + 1, p["stepper.stride"]) | done, sample, lambda: None)
+        sampled = due(self.taken.value + 1, p["stepper.stride"]) | done
+        branch(sampled, sample, lambda: None)
         self.taken.value = self.taken.value + 1
-        kept.value = end
+        kept.value = replace(end, recent=None)
+        if recent:
+            recent.value = end.recent
         self.pause(done)
+
+
+class ChosenMarch(March):
+    """The march of a stepper of impulses that chooses its steps.
+
+    Samples lie inside steps: each is the end of a shorter step that is tried for it alone and not taken, so that what
+    is sampled does not change the motion.  The last step is as short as it takes to end in time.
+    """
+
+    def text(self) -> None:
+        """One step, tried; or a sample."""
+        motion, p = self.motion, self.p
+        kept = memory(self.names, self.begun(self.names))
+        chosen, following = memory("step.next", 0.0), memory("samples.following", 1)
+        missed = memory("samples.missed", False)  # something struck before the next sample
+        now, h, until = kept.value, self.length(kept.value, chosen.value), p["stepper.until"]
+        stop(~(h > 0.0), STEP_TOO_SMALL)
+        # as a rounded number: a fused product would let the interval into the last bit of a sample
+        time = from_bits(bits(number(following.value) * p["stepper.interval"]))
+        sampling = (time <= now.t + h) & (time < until) & ~missed.value
+        lands = ~sampling & (now.t + h >= until)
+        after = motion.after = where(sampling, time, where(lands, until, now.t + h))
+        motion.counts = ~sampling
+        length = after - now.t
+        step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
+        error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
+        beyond = missed.value & (end.t > time)  # nothing strikes in a longer step: then take the shorter one
+        good = (error <= 1.0) & ~beyond
+        factor = SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order)
+        longer = where(beyond, time - now.t, length * minimum(maximum(factor, SHRINKING), DOUBLE))
+        early = ~(end.t >= after)  # something struck
+        restart = minimum(STRUCK, RESTART * sqrt(motion.given("rtol"))) * h
+        cut = sampling | lands | (h < chosen.value)
+        chosen.value = where(good, where(early & ~sampling, restart, where(cut, chosen.value, longer)), longer)
+        stop(~good & (longer < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
+        taken, sampled = good & ~sampling, good & sampling & ~early
+        missed.value = (missed.value & ~taken) | (good & sampling & early)
+        done = taken & (end.t >= until)
+        branch(taken, lambda: self.take(kept, now, step), lambda: None)
+        branch(sampled | done, lambda: self.sample(step), lambda: None)
+        following.value = following.value + where(sampled | (done & (time <= until)), whole(1), 0)
+        self.pause(done)
+
+    def length(self, now: State, h: Scalar) -> Scalar:
+        """The length of a step, which must not pass the next knot of what depends on time."""
+        edge = EDGE * maximum(now.t, 1e-3)
+        knot = next_knot(self.motion.equations.pose(now.q, now.t + 2 * edge))
+        if knot is NEVER:
+            return h
+        rest = knot - now.t
+        return where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h))
+
+    def take(self, kept: Any, now: State, step: Step) -> None:
+        """A step is taken."""
+        record, end, acting = self.record, step.end, step.acting
+        assert acting is not None
+        self.residuals(step)
+        record.step(now, end, acting, acting.over, step.pose)
+        if acting.touches:
+            touched = either([touch.mode > 0 for touch in acting.touches])
+            branch(touched, lambda: record.rigid(acting, step.contacts, end.t), lambda: None)
+        kept.value = end
+        self.taken.value = self.taken.value + 1
+
+    def sample(self, step: Step) -> None:
+        """Write down the end of a step."""
+        assert step.shown is not None
+        self.record.sample(step.end, step.shown(), step.pose)
 
 
 @dataclass
@@ -124,13 +218,13 @@ class Kept:
 
     before: Point
     now: Point
-    seen: dict[str, Vector]  # parts of the end's state as they were when forces were computed there
+    seen: dict[str, Any]  # parts of the end's state as they were when forces were computed there
     pushes: Vector  # of joints in permanent contact
     length: Scalar
     h: Scalar
 
 
-def parts(state: State) -> dict[str, Vector]:
+def parts(state: State) -> dict[str, Any]:
     """What may change at a state after forces were computed there: contacts, their laws, what a controller believes."""
     return {"z": state.z, "modes": state.modes, "approach": state.approach, "known": state.known}
 
@@ -161,15 +255,40 @@ class States(March):
             return Attempt(begun, motion.acting(replace(begun.now.state, **begun.seen)), open_.value)
 
         found: Attempt = branch(late.value, wait, lambda: self.attempt(begun))
+        motion.last = None
         now = found.kept.now.state
         # the last step may go beyond the end: its samples count, its end only if the run goes on from there
-        ready = found.arrived & (now.t <= p["stepper.until"])
-        branch(ready, lambda: self.record.step(now, now, found.acting, found.kept.length), lambda: None)
+        ready = found.arrived & ((now.t <= p["stepper.until"]) | memory("steps.cut", False).value)
+        branch(ready, lambda: self.keep(found), lambda: None)
         open_.value = found.arrived & ~ready
         kept.value = found.kept
         late.value = self.samples(found.kept)
         ended = (memory("contact.lost", 0).value > 0) | (memory("contact.deep", 0).value > 0)
-        self.pause(((now.t >= p["stepper.until"]) | ended) & ~late.value)
+        self.pause(((self.about(now.t) >= p["stepper.until"]) | ended) & ~late.value)
+
+    def keep(self, found: Attempt) -> None:
+        """Record a step.  Adaptive steps are long: what is largest in them is looked for at several places, of the last
+        one up to the end of the run if a result is read there."""
+        motion, kept = self.motion, found.kept
+        now, before, h = kept.now.state, kept.before.state, kept.length
+        if motion.fixed:
+            self.record.step(now, now, found.acting, h)
+            return
+        cut = memory("steps.cut", False).value
+        share = where(cut, (self.p["stepper.until"] - before.t) / h, 1.0)
+
+        def part(index: Scalar) -> tuple[Vector, Scalar]:
+            u = number(index + 1) * (share / PARTS)
+            last = index + 1 >= PARTS
+            t = where(last & ~cut, now.t, before.t + u * h)
+            state = motion.within(kept.before, kept.now, h, u, t)
+            acting = branch(last & ~cut, lambda: found.acting, lambda: motion.acting(state))
+            self.record.seen(state, acting, h * share / PARTS, t)
+            self.record.passes(acting.firm, t)
+            return [index + 1], ~last
+
+        branch(cut, lambda: None, lambda: self.record.energies(now, None))
+        loop([whole(0)], part, PARTS)
 
     def memory(self) -> tuple[Kept, Kept]:
         """Names and starts of what is kept."""
@@ -196,15 +315,14 @@ class States(March):
 
     def attempt(self, begun: Kept) -> Attempt:
         """One step from the state that is kept, taken if its error allows it."""
-        motion, p, now = self.motion, self.p, begun.now
-        adaptive = self.stepper.adaptive
-        h = begun.h if adaptive else p["stepper.step"]
+        motion, p, adaptive = self.motion, self.p, self.stepper.adaptive
+        begun, h = self.length(begun) if adaptive else (begun, p["stepper.step"])
+        now = begun.now
         after = motion.after = now.state.t + h if adaptive else number(self.taken.value + 1) * h
         step: Step = self.stepper.take(motion, now, h)
-        if step.weak is not None:
-            stop(step.weak, SINGULAR_PIVOT)
         self.residuals(step)
         if not adaptive:
+            stop(step.weak if step.weak is not None else False, SINGULAR_PIVOT)
             return self.take(begun, step, h, after, h)
         error = step.error
         if motion.loop:  # a state on trial may be one that the controller's model cannot have
@@ -217,6 +335,8 @@ class States(March):
         following = minimum(h * factor, p["stepper.max_step"])
         # a step that lands on a contact may be as short, but it is taken
         short = (error > 1.0) & (following < 1e-13 * maximum(abs(now.state.t), 1.0))
+        # one that was cut short knows nothing of longer ones
+        following = where((h < begun.h) & (error <= 1.0), maximum(following, begun.h), following)
         trial = step.acting or motion.acting(step.end)
         if motion.loop and trial.command:
             motion.loop.guard(trial.command, short)
@@ -225,14 +345,46 @@ class States(March):
         taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
         return taken
 
+    def length(self, begun: Kept) -> tuple[Kept, Scalar]:
+        """The beginning of a step, and its length: what its predecessor's error allows, cut where contacts could be
+        passed over and at the next knot of what depends on time.
+
+        Forces may jump at a knot: the step that ends there feels what is before it, the next one what is behind it.
+        """
+        motion, h = self.motion, begun.h
+        if motion.labels or motion.following:
+            fastest: Scalar = 1e-300
+            for rate in begun.now.state.v[2::3]:
+                fastest = maximum(fastest, abs(rate))
+            h = minimum(h, TURN / fastest)
+        t = begun.now.state.t
+        edge = EDGE * maximum(t, 1e-3)
+        knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
+        if knot is NEVER:
+            return begun, -shared_max(-h)
+        landed, start = memory("steps.landed", False), begun.now
+
+        def beyond() -> Point:
+            state, _ = motion.project(replace(start.state, t=t + edge))
+            return Point(replace(state, t=t), motion.point(state)[0].slope)
+
+        begun = replace(begun, now=branch(landed.value, beyond, lambda: start))
+        landed.value = False
+        rest = knot - t
+        h = -shared_max(-where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h)))
+        motion.last = where(abs(rest - h) <= edge, knot - edge, NEVER)
+        return begun, h
+
     def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
         """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
         or ends inside it."""
         motion = self.motion
-        state, drift = motion.project(replace(step.end, t=after))
+        state, drift = motion.project(replace(step.end, t=motion.felt(after)))
         point, acting = motion.point(state, often=True)
-        if step.weak is None:
-            stop(acting.weak, SINGULAR_PIVOT)
+        state, point = replace(state, t=after), replace(point, state=replace(point.state, t=after))
+        stop(acting.weak, SINGULAR_PIVOT)
+        apart = drift > APART
+        fail(apart & (motion.fixed | (h < SHORTEST)), UNCLOSED, residual=drift)
         if motion.pins.rough:
             fail(acting.left > OPEN, RUBBING, residual=acting.left)
         if motion.loop and acting.command:
@@ -241,11 +393,16 @@ class States(March):
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
             peak("drift", drift)
+            if motion.last is not None:
+                memory("steps.landed", False).value = motion.last < after
             return self.accepted(begun, state, point, acting, h, following)
 
-        if motion.fixed or not motion.labels:
+        if motion.fixed:
             return accept()
-        share, crossed = motion.compliance.crossing(motion, begun.now, point, h)
+        share, crossed = 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
+        if motion.labels:
+            share, crossing = motion.compliance.crossing(motion, begun.now, point, h)
+            share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
         again = Attempt(replace(begun, h=share * h), acting, False)
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
@@ -268,7 +425,7 @@ class States(March):
 
     def samples(self, kept: Kept) -> Scalar:
         """Write the samples inside the last step; gives whether some are left."""
-        motion, p, end = self.motion, self.p, kept.now.state.t
+        motion, p, end = self.motion, self.p, self.about(kept.now.state.t)
 
         def write(time: Scalar) -> None:
             u = (time - kept.before.state.t) / kept.length
@@ -289,6 +446,10 @@ class States(March):
         [index], unfinished = loop([following.value], sample, SAMPLES)
         following.value = index
         return unfinished
+
+    def about(self, t: Scalar) -> Scalar:
+        """A time as it counts at the end: that of so many steps of one length may be short of it by rounding."""
+        return t * ABOUT if self.motion.fixed else t
 
     def held(self, now: State, late: Scalar) -> Command:
         """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the

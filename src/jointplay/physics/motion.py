@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..engine.text import branch, subroutine
 from ..engine.typing import Scalar, Vector
+from ..engine.values import sqrt
 from ..model.clearances import Following
-from ..numerics.choice import maximum
-from ..numerics.linalg import dot
+from ..numerics.choice import maximum, minimum
+from ..numerics.linalg import dot, is_zero
 from .compliance import Compliance
 from .contacts import reaction
 from .dense import dense, hermite
 from .dynamics import ConstraintRows, Equations
 from .loop import Command, Loop
 from .pins import Pins
-from .step import Acting, Point, Reaction, Slope, State, Stepper
+from .spread import FLOOR
+from .step import Acting, Point, Reaction, Recent, Slope, State, Stepper
+
+if TYPE_CHECKING:
+    from .record import Bookkeeping
 
 WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
 PIVOT = 1e-10  # relative pivots below this: rows depend on each other
+WATCHED = ("step.calm", "step.before", "step.neglected")  # of chosen steps, after the scales of bodies
+OF_CONTACTS = ("normal", "tangential", "gap", "opening")
 SMALL = 9  # coordinates; larger texts would not stay in the processor's cache
+LOOSE = 1e-8  # of pivots: next to a position in which rows depend on each other, closing them would only add rounding
+RUSH = 1e3  # times the speed of the drives: so fast is what they drive beyond its reach
 ROUND_OFF, STILL = 1e-15, 1e-12  # m or rad, and per s: what is open by less counts as closed in fixed steps
 
 
@@ -32,6 +42,8 @@ class Motion:
     labels: the contacts; clock: the steps between samples of the control loop's parts, by name; given: the run-time
     numbers of the stepper, by name.
     """
+
+    record: Bookkeeping  # of the march, for steps that write down their impacts themselves
 
     def __init__(
         self,
@@ -47,7 +59,8 @@ class Motion:
         self.joints, self.clock, self.labels = list(mechanism.joints), clock, list(labels)
         self.fixed = not stepper.adaptive  # steps are of one length, so that contacts change at their ends
         self.loop = Loop(equations) if mechanism.control else None
-        self.digital = self.loop is not None and (self.loop.digital or impulsive)
+        self.remembers = stepper.remembers
+        self.digital = self.loop is not None and (self.loop.digital or (impulsive and not self.remembers))
         self.held: Command | None = None  # of a loop that is computed once a step
         self.compliance, self.pins = Compliance(equations, [] if impulsive else labels, self.fixed), Pins(equations)
         self.following = mechanism.loose(Following)
@@ -58,10 +71,17 @@ class Motion:
         self.rows: list[str] = []
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
+        self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
+        self.last: Scalar = None  # the last time that it feels, if it ends where something jumps
         # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
         self.inline = self.fixed and analog is None and self.n <= SMALL
         self.at, self.closing = subroutine(self._at), subroutine(self._closing)
         self.interpolate = subroutine(self._interpolate)
+
+    @property
+    def row_labels(self) -> list[str]:
+        """The names of the constraint rows."""
+        return [row for row, _ in self.equations.constraints(self.equations.pose([0] * self.n, 0.0))]
 
     @property
     def names_of_state(self) -> State:
@@ -75,7 +95,18 @@ class Motion:
             modes=[f"{label}.mode" for label in self.labels],
             approach=[f"{label}.approach" for label in self.compliance.labels],
             known=self.guesses,
+            recent=self.names_of_recent() if self.remembers else None,
         )
+
+    def names_of_recent(self) -> Recent:
+        """The names of what acted in the last step."""
+        actuators = self.loop.control.actuators if self.loop else ()
+        parts = (self.names, self.row_labels, *([f"{x}.{end}" for x in self.labels] for end in OF_CONTACTS))
+        torques = [f"control.{name}" for name in actuators]
+        each = ([f"{name}.recent" for name in part] for part in (*parts, self.laws, torques))
+        a, lam, normal, tangential, gap, opening, slopes, acting = each
+        watched = [] if self.fixed else [*(f"{body}.scale" for body in self.equations.mechanism.bodies), *WATCHED]
+        return Recent(a, lam, normal, tangential, gap, opening, slopes, acting, "step.recent", watched)
 
     @property
     def names_of_slope(self) -> Slope:
@@ -96,7 +127,7 @@ class Motion:
         pressed = self.compliance.pressed(pose, state)
         pushed = self.compliance.forces(pressed)
         added = [f + u for f, u in zip(pushed, steered, strict=True)]
-        rows, spread, a, multipliers = self.equations.accelerations(q, v, t, added)
+        rows, spread, a, multipliers = self.equations.accelerations(q, v, t, added, LOOSE if self.fixed else FLOOR)
         self.rows = rows.labels
         a, multipliers, torques, left = self.pins.added(rows, spread, v, a, multipliers)
         powers = [dot(self.equations.applied(q, v, t), v) + dot(steered, v) + dot(multipliers, rows.speed)]
@@ -115,8 +146,21 @@ class Motion:
             reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added_, strict=True)))
         slopes = [rate for one in pressed for rate in one.rates] + (command.slopes if command else [])
         touches = [one.touch for one in pressed]
-        weak = spread.weak(PIVOT)
-        return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, left)
+        weak = spread.weak(PIVOT) & self.rushes(rows, v)
+        firm = sqrt(spread.least())
+        return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, firm, left)
+
+    def rushes(self, rows: ConstraintRows, v: Sequence[Scalar]) -> Scalar:
+        """Where bodies move much faster than the drives tell them to: near the end of what a drive can reach."""
+        asked: Scalar = 0
+        for x in rows.speed:
+            asked = asked if is_zero(x) else maximum(asked, abs(x))
+        if is_zero(asked):
+            return False
+        fastest: Scalar = 0.0
+        for x in v:
+            fastest = maximum(fastest, abs(x))
+        return (asked > 0.0) & (fastest > RUSH * asked)
 
     def reactions(self, rows: ConstraintRows, q: Vector, t: Scalar, multipliers: Sequence[Scalar]) -> list[Reaction]:
         """What the joints do by their rows."""
@@ -127,9 +171,14 @@ class Motion:
 
     def acting(self, state: State, often: bool = False) -> Acting:
         """What acts at a state, with contacts open and closed as it says; often: it is asked in every step."""
+        state = replace(state, t=self.felt(state.t))
         at = self._at if often and self.inline else self.at
         found: Acting = at(state, self.held.torques if self.held else [])
         return found if self.held is None else replace(found, command=self.held)
+
+    def felt(self, t: Scalar) -> Scalar:
+        """The time at which things are felt that may jump at the end of this step."""
+        return t if self.last is None else minimum(t, self.last)
 
     def slope(self, acting: Acting) -> Slope:
         """The slope that goes with what acts."""
@@ -152,7 +201,7 @@ class Motion:
             gap, lag = maximum(gap, abs(x)), maximum(lag, abs(w))
 
         def least() -> tuple[Vector, Vector]:
-            spread = self.equations.spread(rows)
+            spread = self.equations.spread(rows, LOOSE)
             return spread([-x for x in rows.residual])[0], spread(lacking)[0]
 
         if not self.fixed:

@@ -10,14 +10,26 @@ from ..engine.text import branch, emit, loop, memory, whole
 from ..engine.typing import Scalar, Vector
 from ..engine.values import number, where
 from ..model.clearances import Following
+from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from .motion import Motion
 from .step import Acting, Point
+
+NEAR = 0.1  # of the pushes at the ends of a step: where a parabola dips below, it is looked at
 
 
 def stops(joint: Joint) -> bool:
     """Whether a run ends where this joint in permanent contact begins to pull."""
     return isinstance(joint.contact, Following) and joint.contact.on_loss == "stop"
+
+
+def vertex(begin: Scalar, middle: Scalar, end: Scalar) -> tuple[Scalar, Scalar]:
+    """Where between 0 and 1 the parabola through three values at 0, 1/2 and 1 is lowest, and how low; 1 where it is
+    lowest at an end."""
+    bend, slope = 2.0 * (begin - 2.0 * middle + end), 4.0 * middle - 3.0 * begin - end
+    inside = (bend > 0.0) & (slope < 0.0) & (slope + 2.0 * bend > 0.0)
+    u = -0.5 * slope / where(inside, bend, 1.0)
+    return where(inside, u, 1.0), where(inside, begin + 0.5 * slope * u, end)
 
 
 def watch(
@@ -27,14 +39,13 @@ def watch(
     what each of them pushed at the beginning."""
     lost = memory("contact.lost", 0)
 
-    def locate(place: int, joint: Joint, push: Callable[[Scalar], Scalar], middle: Scalar) -> tuple[Point, Scalar]:
+    def locate(place: int, joint: Joint, push: Callable[[Scalar], Scalar], pulls_at: Scalar) -> tuple[Point, Scalar]:
         def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
             between = 0.5 * (low + high)
             pulls = push(between) < 0.0
             return [where(pulls, low, between), where(pulls, between, high)], high - low > 1e-13
 
-        early = middle < 0.0
-        [_, u], _ = loop([where(early, 0.0, 0.5), where(early, 0.5, 1.0)], halve, 60)
+        [_, u], _ = loop([where(pulls_at > 0.5, 0.5, 0.0), pulls_at], halve, 60)
         t = before.state.t + u * h
         state = motion.within(before, after, h, u, t)
         pose = motion.equations.pose(state.q, t)
@@ -55,8 +66,11 @@ def watch(
             return motion.pushes(motion.acting(state))[i]
 
         middle, end = push(0.5), motion.pushes(acting)[i]
-        pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (end < 0.0))
-        here = functools.partial(locate, i + 1, joint, push, middle)
+        dip, lowest = vertex(begun[i], middle, end)
+        low = branch(lowest < NEAR * maximum(begun[i], end), functools.partial(push, dip), lambda: 1.0)
+        pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (end < 0.0) | (low < 0.0))
+        pulls_at = where(middle < 0.0, where((low < 0.0) & (dip < 0.5), dip, 0.5), where(low < 0.0, dip, 1.0))
+        here = functools.partial(locate, i + 1, joint, push, pulls_at)
         after, h = branch(pulls, here, functools.partial(tuple, (after, h)))
         acting = motion.acting(after.state)
     return after, acting, h

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..elements.pose import Pose, Spot
 from ..engine.program import Names
-from ..engine.text import branch, emit, memory
+from ..engine.text import Cells, branch, emit, memory
 from ..engine.typing import Scalar
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
@@ -80,6 +80,9 @@ CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 
 
+NEAR, BENT = 0.8, 0.5  # positions in which rows depend on each other: how near both sides are, how much they may bend
+
+
 class Bookkeeping:
     """Writes down what steps arrive at."""
 
@@ -95,13 +98,33 @@ class Bookkeeping:
     # -- every step
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
+        self.energies(end, pose)
+        self.seen(now if self.impulsive else end, acting, h, end.t)
+        self.passes(acting.firm, end.t)
+
+    def seen(self, at: State, acting: Acting, h: Scalar, t: Scalar) -> None:
+        """Keep peaks of what acts at a time t, and for a time of length h what the control loop is like at a state."""
         loop = self.motion.loop
         if loop and acting.command:
-            at = now if self.impulsive else end
             loop.statistics(acting.command, at.q, at.t, h, mean=not self.impulsive)
             loop.stray(at.q, acting.command, at.t)
-        self.energies(end, pose)
-        self.forces(acting, end.t)
+        self.forces(acting, t)
+
+    def passes(self, firm: Scalar, t: Scalar) -> None:
+        """Count positions in which rows depend on each other: `firm`, seen at times t one after the other, falls to 0
+        there and rises again, as it would if it went on straight from the last two to the one before them."""
+        if is_zero(firm - 1.0):
+            return
+        names = {"firm": ["singular.before", "singular.last"], "time": ["singular.before.time", "singular.last.time"]}
+        kept = memory(names, {"firm": [1.0, 1.0], "time": [-2.0, -1.0]})
+        (first, second), (early, late) = kept.value["firm"], kept.value["time"]
+        kept.value = {"firm": [second, firm], "time": [late, t]}
+        rise = (firm - second) * (late - early) / maximum(t - late, 1e-300)
+        straight = abs(first + second - rise) < BENT * (first + second)
+        at = memory("singular.time", -1.0)
+        passed = (firm > second) & (first + second < NEAR) & straight & (at.value < early)
+        at.value = where(passed, late, at.value)
+        total("singular.passes", where(passed, 1.0, 0.0))
 
     def energies(self, end: State, pose: Pose | None) -> None:
         """The energy balance, and the momenta of what nothing outside acts on."""
@@ -110,6 +133,10 @@ class Bookkeeping:
         for name, energy in zip(self.motion.works, end.w, strict=True):
             balance = balance + energy if name in LOSSES else balance - energy
         peak("kinetic", kinetic)
+        peak("potential.fallen", -potential)
+        before = memory("work.before", 0.0)
+        total("work.turned", abs(end.w[0] - before.value))
+        before.value = end.w[0]
         peak("imbalance", abs(balance), end.t)
         if self.mechanism.isolated():
             first = [self.p[f"stepper.momentum.{part}"] for part in MOMENTA]
@@ -135,6 +162,8 @@ class Bookkeeping:
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
 
         def lasting() -> None:
+            if self.impulsive and acting.touches:
+                self.calm.value = self.acts(acting)
             found = {name: x * (scale * scale) for name, x in squares.items()}
             found |= {name: x * scale for name, x in (sizes | normals).items()}
             peaks(found | ({} if self.impulsive else self.smooth_forces(acting)), t)
@@ -146,6 +175,30 @@ class Bookkeeping:
             branch(self.jumps(acting), impact, lasting)
         else:
             lasting()
+
+    def acts(self, acting: Acting) -> dict[str, Scalar]:
+        """Columns of a sample: accelerations, and forces of joints, rows and contacts; impulses count over the step."""
+        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        both = zip(motion.names, acting.accelerations, strict=True)
+        columns: dict[str, Scalar] = {f"{name}.acceleration": a for name, a in both}
+        for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
+            columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
+        columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
+        for label, touch in zip(motion.labels, acting.touches, strict=True):
+            pushes = {"normal_force": touch.normal, "friction_force": touch.tangential}
+            columns |= {label + CONTACTS[name].end: x * scale for name, x in pushes.items()}
+        return columns
+
+    @property
+    def calm(self) -> Cells:
+        """What acted in the last step without an impact: a force is what acts between impacts."""
+        motion = self.motion
+        names = [f"{name}.acceleration" for name in motion.names]
+        names += [joint + signal.end for joint in motion.joints for signal in JOINTS.values()]
+        names += [row + MULTIPLIER.end for row in motion.rows]
+        names += [label + CONTACTS[n].end for label in motion.labels for n in ("normal_force", "friction_force")]
+        found: Cells = memory({name: f"calm.{name}" for name in names}, dict.fromkeys(names, 0.0))
+        return found
 
     @staticmethod
     def jumps(acting: Acting) -> Scalar:
@@ -167,15 +220,25 @@ class Bookkeeping:
     # -- contacts
     def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
+        for c, touch in zip(found, acting.touches, strict=True):
+            share = 1.0 if self.motion.fixed else acting.over
+            total(f"{c.label}.sticking", where(touch.mode == STICKING, share, 0.0))
+            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), share, 0.0))
+        if not self.motion.remembers:  # steps that are split write their impacts down where they are
+            for c, touch in zip(found, acting.touches, strict=True):
+                if c.play is not None:
+                    peak("crossing", -touch.approach * acting.over / c.play)  # the play that it crosses in this step
+            self.impacts(acting.touches, found, t)
+        self.corners(found, acting.touches, 1.0 if self.motion.fixed else acting.over)
+
+    def impacts(self, touches: Sequence[Touch], found: Sequence[Spot], t: Scalar) -> None:
+        """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""
         gained: Scalar = 0.0
-        for i, (c, touch) in enumerate(zip(found, acting.touches, strict=True)):
-            total(f"{c.label}.sticking", where(touch.mode == STICKING, 1.0, 0.0))
-            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), 1.0, 0.0))
+        for i, (c, touch) in enumerate(zip(found, touches, strict=True)):
             gained = gained - touch.bumped - touch.rubbed
             branch(touch.struck, functools.partial(self.impact, i, c, touch, t), lambda: None)
-        struck = either([touch.struck for touch in acting.touches])
+        struck = either([touch.struck for touch in touches])
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
-        self.corners(found, acting.touches)
 
     def impact(self, i: int, c: Spot, touch: Touch, t: Scalar) -> None:
         """Count an impact and write it down."""
@@ -185,7 +248,7 @@ class Bookkeeping:
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
-    def corners(self, found: Sequence[Spot], touches: Sequence[Touch]) -> None:
+    def corners(self, found: Sequence[Spot], touches: Sequence[Touch], length: Scalar) -> None:
         """Count how the four corners of a joint that has them touch, and how often its load changes sides."""
         on = {c.label: where(touch.mode > OPEN, 1.0, 0.0) for c, touch in zip(found, touches, strict=True)}
         for joint, kind in self.mechanism.loose(Rigid).items():
@@ -197,7 +260,7 @@ class Bookkeeping:
             flush = (up == 2.0) | (low == 2.0)
             shares = (up + low == 1.0), (up + low > 1.0) & ~flush, flush
             for name, share in zip(CORNERS, shares, strict=True):
-                total(f"{joint}.{name}", where(share, 1.0, 0.0))
+                total(f"{joint}.{name}", where(share, length, 0.0))
             side = memory(f"{joint}.side", 0.0)
             now = where(up > low, 1.0, where(low > up, -1.0, side.value))
             total(f"{joint}.side switches", where(now * side.value < 0, 1.0, 0.0))
@@ -220,21 +283,18 @@ class Bookkeeping:
 
     # -- samples
     def sample(self, state: State, acting: Acting, pose: Pose | None = None) -> None:
-        """Write a sample of a state and of what acts there."""
-        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+        """Write a sample of a state and of what acts there; where a contact is struck, forces are those before it."""
+        motion = self.motion
         pose = pose or self.equations.pose(state.q, state.t)
         kinetic, potential = self.equations.energies(state.q, state.v, state.t, pose)
         columns: dict[str, Scalar] = {"time": state.t, "kinetic": kinetic, "potential": potential}
         columns |= zip(motion.works, state.w, strict=True)
         for i, name in enumerate(motion.names):
             columns |= {name: state.q[i], f"{name}.rate": state.v[i]}
-            columns[f"{name}.acceleration"] = acting.accelerations[i]
-        for joint, reaction in zip(motion.joints, acting.reactions, strict=True):
-            columns |= {joint + signal.end: x * scale for signal, x in zip(JOINTS.values(), reaction, strict=True)}
-        columns |= {row + MULTIPLIER.end: x * scale for row, x in zip(motion.rows, acting.multipliers, strict=True)}
+        kept = self.impulsive and acting.touches and not motion.remembers
+        columns |= self.calm.value if kept else self.acts(acting)
         for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
-            values = (c.gap, touch.slip, touch.normal * scale, touch.tangential * scale)
-            columns |= {c.label + signal.end: x for signal, x in zip(CONTACTS.values(), values, strict=True)}
+            columns |= {c.label + CONTACTS["gap"].end: c.gap, c.label + CONTACTS["slip"].end: touch.slip}
             columns[c.label + MODE.end] = self.meaning(touch)
             if c.place is not None:
                 columns |= {c.joint + s.end: x for s, x in zip(JOURNALS.values(), c.place.parts, strict=True)}
@@ -250,9 +310,11 @@ class Bookkeeping:
         return where(touch.closes, 1.0, sliding)
 
     def begun(self, state: State, acting: Acting, steered: Sequence[Scalar]) -> None:
-        """Write what the control loop says at the start, for the first sample of impulsive steps."""
+        """Write what acts in the first step, and what the control loop says at the start, for the first sample of
+        impulsive steps."""
         loop = self.motion.loop
+        columns = {f"first.{name}": x for name, x in self.calm.value.items()} if acting.touches else {}
         if loop and acting.command:
-            columns = loop.columns(acting.command, state.q, state.t)
+            columns |= loop.columns(acting.command, state.q, state.t)
             columns |= {f"{name}.steered": f for name, f in zip(self.motion.names, steered, strict=True)}
-            emit("begun", **columns)
+        emit("begun", **columns)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..engine.text import branch
 from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import is_value
 from ..numerics.linalg import Factor, dot, inverse, is_zero
 
+FLOOR = 1e-10  # of pivots: in a position in which rows depend on each other, what they say together is left out
 FREE = 8  # free coordinates up to which a tree pays: their mass matrix is full
 
 
@@ -28,15 +30,15 @@ class Response:
     called: Vector
 
 
-def spread(B: Matrix, masses: Vector, soft: Sequence[Scalar] = ()) -> Spread:
-    """The spread of rows that suits them."""
+def spread(B: Matrix, masses: Vector, soft: Sequence[Scalar] = (), floor: float = FLOOR) -> Spread:
+    """The spread of rows that suits them; floor: that of relative pivots."""
     chosen = tree(B)
     free = len(masses) - len(chosen)
     if chosen and free <= FREE and all(is_zero(x) for x in soft):
-        found = Tree(B, masses, chosen)
+        found = Tree(B, masses, chosen, floor)
         if all(any(not is_zero(x) for x in row) for row in found.C):  # no loop is closed by the tree alone
             return found.factored()
-    return Spread(B, masses, soft)
+    return Spread(B, masses, soft, floor)
 
 
 class Spread:
@@ -45,7 +47,7 @@ class Spread:
     soft: by which share of its own size the diagonal of each row grows, so that rows may give way.
     """
 
-    def __init__(self, B: Matrix, masses: Vector, soft: Sequence[Scalar] = ()) -> None:
+    def __init__(self, B: Matrix, masses: Vector, soft: Sequence[Scalar] = (), floor: float = FLOOR) -> None:
         self.B, self.inverse = B, [1 / m for m in masses]
         self.size, self.lines = len(masses), [entries(row) for row in B]
         scaled = [{j: b * self.inverse[j] for j, b in row.items()} for row in self.lines]
@@ -60,11 +62,15 @@ class Spread:
                 matrix[i][k] = dot([row[j] for j in shared], [scaled[k][j] for j in shared])
         for i, share in enumerate(soft):
             matrix[i][i] = matrix[i][i] + share * matrix[i][i] if not is_zero(share) else matrix[i][i]
-        self.factor = Factor(matrix) if B else None
+        self.factor = Factor(matrix, floor=floor) if B else None
 
     def weak(self, limit: float) -> Scalar:
         """Where some relative pivot is below the limit: the rows depend on each other."""
         return self.factor.weak(limit) if self.factor else False
+
+    def least(self) -> Scalar:
+        """The smallest relative pivot: 0 where rows depend on each other."""
+        return self.factor.least() if self.factor else 1.0
 
     def __call__(self, rhs: Vector) -> tuple[Vector, Vector]:
         """The least change x with B x = rhs, and its multipliers."""
@@ -110,7 +116,8 @@ class Tree(Spread):
     chosen: rows and the coordinates that they give, as found by `tree`.
     """
 
-    def __init__(self, B: Matrix, masses: Vector, chosen: list[tuple[int, int]]) -> None:
+    def __init__(self, B: Matrix, masses: Vector, chosen: list[tuple[int, int]], floor: float = FLOOR) -> None:
+        self.floor = floor
         self.B, self.masses, self.inverse, self.size = B, masses, [1 / m for m in masses], len(masses)
         self.chosen, rows, given = chosen, {i for i, _ in chosen}, {j for _, j in chosen}
         self.free = [j for j in range(self.size) if j not in given]
@@ -132,7 +139,8 @@ class Tree(Spread):
                 mass[k][i] = mass[i][k] = dot(heavy, self.R[i])
         self.core = Factor(mass)
         self.carried = [self.core.solve(row) for row in self.C]
-        self.schur = Factor([[dot(row, change) for change in self.carried] for row in self.C])
+        alone = [sum((x * x * self.inverse[j] for j, x in self.lines[i].items()), start=0) for i in self.loops]
+        self.schur = Factor([[dot(row, change) for change in self.carried] for row in self.C], (), self.floor, alone)
         # as many loops as free coordinates: they alone say all
         self.determined = inverse(self.C) if len(self.C) == n and n in (1, 2) else None
         return self
@@ -140,11 +148,11 @@ class Tree(Spread):
     def weak(self, limit: float) -> Scalar:
         """Where some relative pivot of the rows that close loops is below the limit: the rows depend on each other.
         Those of the tree cannot."""
-        mask: Scalar = False
-        for (pivot, beside), place in zip(self.schur.pairs, self.schur.order, strict=True):
-            alone = sum((x * x * self.inverse[j] for j, x in self.lines[self.loops[place]].items()), start=0)
-            mask = (pivot < limit * alone) | (pivot < limit * beside) | mask
-        return mask
+        return self.schur.weak(limit)
+
+    def least(self) -> Scalar:
+        """The smallest relative pivot of the rows that close loops."""
+        return self.schur.least()
 
     def __call__(self, rhs: Vector) -> tuple[Vector, Vector]:
         """The least change x with B x = rhs, and its multipliers."""
@@ -158,15 +166,22 @@ class Tree(Spread):
         """x and multipliers of M x = forces + B^T multipliers, B x = rhs."""
         begin = self.placed([0] * len(self.free), rhs)
         lacking = [rhs[i] - x for i, x in zip(self.loops, along(self.closing, begin), strict=True)]
-        if self.determined is not None:
-            y = [dot(row, lacking) for row in self.determined]
-            x = self.placed(y, rhs)
-            left, _ = self.pulled([m * a - f for m, a, f in zip(self.masses, x, forces, strict=True)])
-            called = [dot(column, left) for column in zip(*self.determined, strict=True)]
-        else:
+
+        def by_mass() -> tuple[Vector, Vector]:
             push, _ = self.pulled([f - m * a for f, m, a in zip(forces, self.masses, begin, strict=True)])
             y, called = self.moved(push, lacking)
-            x = self.placed(y, rhs)
+            return self.placed(y, rhs), called
+
+        def by_loops(given: Matrix) -> tuple[Vector, Vector]:
+            x = self.placed([dot(row, lacking) for row in given], rhs)
+            left, _ = self.pulled([m * a - f for m, a, f in zip(self.masses, x, forces, strict=True)])
+            return x, [dot(column, left) for column in zip(*given, strict=True)]
+
+        if self.determined is None:
+            x, called = by_mass()
+        else:  # loops say nothing where they depend on each other
+            given = self.determined
+            x, called = branch(self.schur.weak(10 * self.floor), by_mass, lambda: by_loops(given))
         return x, self.called(forces, x, called)
 
     def moved(self, push: Sequence[Scalar], lacking: Sequence[Scalar] = ()) -> tuple[Vector, Vector]:

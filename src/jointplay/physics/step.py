@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -28,6 +28,22 @@ KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "fo
 
 
 @dataclass
+class Recent:
+    """What acted in the last pass of a rigid step without an impact, and how its contacts stood at its end."""
+
+    a: Vector  # accelerations
+    multipliers: Vector  # forces of joints and drives
+    normal: Vector  # force of each contact (N)
+    tangential: Vector
+    gap: Vector  # of each contact (m or rad)
+    opening: Vector  # its rate
+    slopes: Vector  # of the states of a continuous law
+    torques: Vector  # of its actuators
+    length: Scalar  # of the pass (s); 0 where it was none of the motion
+    watched: Vector = field(default_factory=list)  # what chosen steps go by (steps/chosen.py)
+
+
+@dataclass
 class State:
     """Where a mechanism is: time, coordinates, their rates, and what its contacts and laws remember."""
 
@@ -39,6 +55,7 @@ class State:
     modes: Vector  # of each contact: 0 open; rigid: 1, 2 sliding, 3 sticking; compliant: 1 closed
     approach: Vector  # of each compliant contact: its approach speed when it began (m/s)
     known: Vector  # where a controller believes the bodies to be
+    recent: Recent | None = None  # of steppers that remember what acted in the last step
 
     def moved(self, h: Scalar, weights: Sequence[float], points: Sequence[Point]) -> State:
         """The state after a step of length h by the weighted mean of slopes; their weights add up to the share of the
@@ -114,7 +131,8 @@ class Acting:
     rates: Vector = field(default_factory=list)  # of the states of laws
     powers: Vector = field(default_factory=list)  # of the energies `w` of the state (W)
     command: Command | None = None
-    weak: Scalar = False  # where rows depend on each other
+    weak: Scalar = False  # where drives ask for what the mechanism cannot do: rows depend on each other
+    firm: Scalar = 1.0  # how far rows are from depending on each other, from 1 down to 0
     left: Scalar = 0.0  # what the friction of pins leaves open (N m)
     over: Scalar = None
 
@@ -124,9 +142,9 @@ class Step:
     """What a stepper gives: where it arrives, and what it knows of the way.
 
     error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
-    acts in its last stage; weak: where rows depended on each other in some stage; residuals: sizes whose largest is
+    acts in its last stage; weak: where a drive could not be followed in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
-    contacts, and the generalised forces of actuators.
+    contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them.
     """
 
     end: State
@@ -138,6 +156,7 @@ class Step:
     contacts: Sequence[Spot] = ()
     steered: Sequence[Scalar] = ()
     weak: Scalar = None
+    shown: Callable[[], Acting] | None = None
 
 
 @dataclass(frozen=True)
@@ -160,22 +179,27 @@ class Stepper:
         raise NotImplementedError(f"{type(self).__name__} does not say how it takes a step: define take")
 
     @property
+    def remembers(self) -> bool:
+        """Whether steps of impulses use what acted in the last one; continuous laws are then computed inside them."""
+        return False
+
+    @property
     def structure(self) -> tuple[Any, ...]:
         """All of it that its compiled program depends on."""
         kept = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in self.numbers)
         return type(self), *kept
 
-    def given(self, until: float) -> dict[str, float]:
-        """The run-time numbers of a run to a time (s)."""
+    def given(self) -> dict[str, float]:
+        """Its run-time numbers; how long a run lasts is none of its business."""
         return {name: float(getattr(self, name)) for name in self.numbers}
 
-    def finer(self, until: float) -> Stepper:
+    def finer(self) -> Stepper:
         """The same with half its step."""
         return dataclasses.replace(self, step=self.step / 2)  # type: ignore[attr-defined, call-arg]
 
     def whole(self, time: float) -> float:
         """A time as this stepper reaches it (s): impulses are known at the ends of whole steps only."""
-        if not self.impulsive:
+        if not self.impulsive or self.adaptive:
             return time
         return max(1, round(time / self.step)) * self.step  # type: ignore[attr-defined]
 
@@ -188,7 +212,7 @@ class Stepper:
                 remedy = "use MoreauJean" if kind is Rigid else "use RungeKutta, or make all contacts rigid"
                 text = f"{name} computes {able} contact, got a {word} one; {remedy}"
                 raise ModelError(Problem(("joints", joint, "contact"), text))
-        for joint in mechanism.stopped() if Rigid not in self.computes else ():
+        for joint in mechanism.stopped(Rigid) if Rigid not in self.computes else ():
             raise ModelError(Problem(("joints", joint), f"{name} knows no stops; use MoreauJean"))
         for joint, rough in mechanism.joints.items() if self.impulsive else ():
             if rough.pin_law():

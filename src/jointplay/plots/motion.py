@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+IMPULSE = "#555555"
 STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
 
 
@@ -43,7 +44,7 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
 
     bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -pi and pi.
     Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at the top
-    stands for one far beyond the samples.
+    stands for one far beyond the samples.  Forces are those between impacts; stems are the impulses of impacts.
     """
     names = chosen(run, "body", bodies)
     looks = {name: look(i) for i, name in enumerate(names)}
@@ -206,6 +207,28 @@ def _slides_along(
     right.set_ylabel("speed (m/s)")
 
 
+def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str]) -> None:
+    """Stems of the impulses (N s) of impacts in these joints, on a scale of their own to the right: a force is what
+    acts between impacts."""
+    if "impact_normal" not in run or not run.sizes["impact"]:
+        return
+    labels = run.impact_contact.values.astype(str)
+    owners = np.array([label if label in joints else label.rpartition(".")[0] for label in labels])
+    if not np.isin(owners, list(joints)).any():
+        return
+    sizes = np.hypot(run.impact_normal.values, run.impact_tangential.values)
+    right = ax.twinx()
+    for joint in joints:
+        here = owners == joint
+        colour = IMPULSE if len(joints) == 1 else COLOURS[list(joints).index(joint) % len(COLOURS)]
+        right.vlines(run.impact_time.values[here], 0, sizes[here], color=colour, linewidth=0.8, alpha=0.45)
+    right.set_ylim(bottom=0)
+    right.set_ylabel("impulses (N s)")
+    right.grid(visible=False)
+    ax.set_zorder(right.get_zorder() + 1)
+    ax.patch.set_visible(False)
+
+
 def _forces(
     axes: Sequence[Axes], run: xarray.Dataset, joints: Sequence[str], _: Looks, twin: xarray.Dataset | None
 ) -> None:
@@ -223,3 +246,4 @@ def _forces(
         marker = "o" if peak < top else "^"
         ax.plot(at, min(peak, top), marker, markersize=3.5, color=COLOURS[i % len(COLOURS)], clip_on=False)
     ax.set_ylabel("joint force (N)")
+    impulses(ax, run, joints)

@@ -30,8 +30,8 @@ class Places:
             _same("joints", run.joint.values.tolist(), self.mechanism.joints)
         angles = {name: run.angle.sel(body=name).values for name in names}
         centres = {name: run.x.sel(body=name).values + 1j * run.y.sel(body=name).values for name in names}
-        self.series = Track(self.mechanism, centres, angles, run.time.values)
-        self.angles, self.turns = self.series.angles, self.series.turns
+        self.track = Track(self.mechanism, centres, angles, run.time.values)
+        self.angles, self.turns = self.track.angles, self.track.turns
 
     def arm(self, reference: str) -> complex:
         """A named point in its body's axes, from the mass centre (m); of the ground from the origin."""
@@ -42,7 +42,7 @@ class Places:
 
     def point(self, reference: str) -> np.ndarray:
         """The place of a point such as `crank.end` over time (m)."""
-        return self.series.point(reference)
+        return self.track.point(reference)
 
     def loose(self) -> dict[str, Play]:
         """Every joint that may touch."""
@@ -55,7 +55,7 @@ class Places:
         joint = self.mechanism.joints[name]
         if not joint.loose:
             raise InputError(f"joint {name!r} has no play; loosen it, as in mechanism.loosen({name!r}, '1 mm')")
-        made = joint.magnified(self.series, name)
+        made = joint.magnified(self.track, name)
         made.permanent = name in self.mechanism.loose(Following)
         if "force_x" in self.run:
             here = self.run.sel(joint=name)

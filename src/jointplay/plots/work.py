@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import flat
-from .motion import force
+from .motion import force, impulses
 from .places import model_of
 from .style import (
     COLOURS,
@@ -40,7 +40,8 @@ Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
 def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """The magnitude of the joint forces (N), a panel each, with the ideal twin behind.
 
-    A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.
+    A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
+    between impacts; grey stems are the impulses of impacts, to the right.
     """
     needs(run, "force_x", "a result with joint forces is needed")
     asked = chosen(run, "joint", joints)
@@ -58,6 +59,7 @@ def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: 
             _peak(ax, run, "force", {"joint": name}, COLOURS[i % len(COLOURS)], "N")
             ax.set_ylabel("force (N)")
             legend(ax)
+            impulses(ax, run, [name])
         axes[0].margins(x=0)
         over_time(axes[-1:])
     return figure

@@ -6,11 +6,17 @@ const still = motion.time.length < 2;
 
 readColours();
 element("title").textContent = content.title;
-element("summary").textContent = `${shown(span, 3)} s simulated · ${content.bodies.length} bodies · ${content.joints.length} joints`
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+element("summary").textContent = `${shown(span, 3)} s simulated · ${counted(content.bodies.length, "body", "bodies")} · ${counted(content.joints.length, "joint", "joints")}`
   + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal twin beside it" : "");
 if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;
   element("outcome").textContent = `Ended early: ${content.outcome[1]}`;
+}
+const [judgement, sentence] = content.judgement;
+if (sentence) {
+  element("outcome").hidden = false;
+  element("outcome").append(element("outcome").textContent ? ". " : "", sentence);
 }
 
 const stage = new MechanismView(element("mechanism"));
@@ -31,6 +37,7 @@ function rows(body, pairs) {
   for (const [name, value] of pairs) body.append(make("tr", {}, make("th", { scope: "row", text: name }), typeof value === "string" ? make("td", { text: value }) : make("td", {}, value)));
 }
 rows(document.querySelector("#audit tbody"), content.audit.length ? content.audit : [["audit", "this result carries none"]]);
+if (judgement) rows(document.querySelector("#audit tbody"), [["judgement", sentence || judgement]]);
 rows(document.querySelector("#provenance tbody"), [...content.facts, ...(content.command ? [["command", make("code", { text: content.command })]] : [])]);
 element("model").textContent = content.model;
 

@@ -68,6 +68,19 @@ def kept(text: str, path: Path) -> Path:
     return path
 
 
+def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
+    if twin is not None and [str(name) for name in twin.body.values] != names:
+        others = ", ".join(map(str, twin.body.values))
+        raise InputError(
+            f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
+        )
+
+
+def _audit(run: xarray.Dataset) -> list[list[str]]:
+    named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e) for e in results.audit(run))
+    return [[name, _judged(entry)] for name, entry in named]
+
+
 def payload(
     run: xarray.Dataset, twin: xarray.Dataset | None, command: str, mechanism: Mechanism | None
 ) -> tuple[dict[str, Any], str]:
@@ -76,11 +89,7 @@ def payload(
     places = _places(run, mechanism)
     loose = list(places.loose().values()) if places else []
     shared = twin is not None and bool(twin.sizes.get("time"))
-    if twin is not None and [str(name) for name in twin.body.values] != names:
-        others = ", ".join(map(str, twin.body.values))
-        raise InputError(
-            f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
-        )
+    _ensure_twin(twin, names)
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
     at = frames(run.sizes["time"], max(LEAST, min(MOST, ROOM // per_frame)))
     panels = charts.charts(run, twin)
@@ -104,10 +113,8 @@ def payload(
         "twin": None,
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
-        "audit": [
-            [f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], _number(e["value"])]
-            for e in results.audit(run)
-        ],
+        "audit": _audit(run),
+        "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
     }
@@ -190,6 +197,15 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     facts += [["note", note] for note in json.loads(attrs.get("notes", "[]"))]
     facts += [["computed with", f"jointplay {attrs.get('version', 'of an unknown version')}"]]
     return [*facts, ["page by", f"jointplay {__version__}"]]
+
+
+def _judged(entry: dict[str, Any]) -> str:
+    """The value of an entry of the audit, and its limit where it is judged."""
+    judgement, limit = entry.get("judgement"), entry.get("limit")
+    if judgement is None or limit is None:
+        return _number(entry["value"])
+    text = f"{_number(entry['value'])} (limit {_number(limit)})"
+    return text if judgement == "fine" else f"{text}: {judgement}"
 
 
 def _number(value: float | None) -> str:

@@ -78,14 +78,17 @@ def _end(places: Places, reference: str, names: list[str]) -> Json:
 
 
 def box(places: Places) -> list[float]:
-    """The smallest box around all points at all times: left, bottom, right, top (m)."""
+    """The smallest box around all points and wheels at all times: left, bottom, right, top (m)."""
     model = places.mechanism
     references = [f"ground.{point}" for point in model.ground.all_points()]
     references += [f"{name}.{point}" for name, body in model.bodies.items() for point in body.all_points()]
     found = [places.point(reference) for reference in references]
+    for joint in model.joints.values():
+        if joint.points and (radius := joint.drawing().wheel):
+            found += [places.point(joint.points[1]) + radius * way for way in (1, -1, 1j, -1j)]
     for name, body in model.bodies.items():
         if body.counterweight is not None and body.counterweight.mass:
-            found.append(places.series.centres[name] + places.turns[name] * complex(*weight_arm(body)))
+            found.append(places.track.centres[name] + places.turns[name] * complex(*weight_arm(body)))
     return [
         *(float(min(np.nanmin(part(p)) for p in found)) for part in (np.real, np.imag)),
         *(float(max(np.nanmax(part(p)) for p in found)) for part in (np.real, np.imag)),

@@ -14,19 +14,23 @@ from ..model.mechanism import Mechanism
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
+from .auditing import trust
+from .judgement import judged
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
+from .settling import settled_time
 from .simulation import Simulation
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 __all__ = [
-    "Ending", "Entry", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
-    "Step", "Stepper", "default_stepper", "simulate",
+    "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
+    "Step", "Stepper", "default_stepper", "settled_time", "simulate",
 ]  # fmt: skip
 HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
 HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
+SAME = 1e-9  # m or rad: a motion of less is none
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -41,6 +45,7 @@ def simulate(
     reclose: bool = False,
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
+    settled: float | str = 0.0,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -51,19 +56,24 @@ def simulate(
     reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
     once more with half the step (adaptive: a 32nd of the tolerances, half of max_step) and says in the attribute
     `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
-    control: a control loop in place of the mechanism's (`jointplay.control`).
+    control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
+    "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
+    with `_settled` in their names; that of the control loop unless given.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
-    result = run(simulation, progress, strict)
+    late = settled_time(simulation.base.mechanism, settled, until)
+    if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
+        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
+    result = run(simulation, progress, strict, late)
     if audit == "convergence" and simulation.status[0].complete:
-        finer = simulation.stepper.finer(until)
+        finer = simulation.stepper.finer()
         again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
-        finer_run = run(again, progress, strict)
+        finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [*json.loads(result.attrs["audit"]), *(entry._asdict() for entry in step_errors(result, finer_run))]
-        result.attrs["audit"] = json.dumps(entries)
+        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
+        result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return result
 
 
@@ -84,12 +94,24 @@ def planned(
     return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
 
 
-def run(simulation: Simulation, progress: Callable[[float], None] | None = None, strict: bool = False) -> Dataset:
-    """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands."""
-    until = simulation.until
+def run(
+    simulation: Simulation,
+    progress: Callable[[float], None] | None = None,
+    strict: bool = False,
+    settled: float = 0.0,
+) -> Dataset:
+    """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands.  settled: see `simulate`."""
+    until, pilot = simulation.until, simulation.each[0].pilot
     assert until is not None
+    settled = settled or (pilot.control.settled if pilot else 0.0)
+    told = progress and (lambda t: progress(min(t, until)))
     try:
-        simulation.advance(until, progress and (lambda t: progress(min(t, until))))
+        if 0 < settled < until:
+            simulation.advance(settled, told)
+            if simulation.outcomes[0] is None:
+                simulation.count_anew()
+        if simulation.outcomes[0] is None:
+            simulation.advance(until, told)
     except KeyboardInterrupt:
         if strict:
             raise
@@ -98,7 +120,6 @@ def run(simulation: Simulation, progress: Callable[[float], None] | None = None,
         simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))
     outcome, result = simulation.status[0], simulation.result()
     if strict and not outcome.complete:
-        pilot = simulation.each[0].pilot
         raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
     return result
 
@@ -121,8 +142,11 @@ def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
 def step_errors(result: Dataset, finer: Dataset) -> list[Finding]:
     """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
     both = min(result.sizes["time"], finer.sizes["time"])
-    off = {name: np.abs(result[name].values[:both] - finer[name].values[:both]).max() for name in ("angle", "x", "y")}
-    return [
-        Finding("error of angles by a finer run", float(off["angle"]), "rad"),
-        Finding("error of places by a finer run", float(max(off["x"], off["y"])), "m"),
+    pairs = {name: (result[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
+    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
+    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
+    found = [
+        Finding("error of angles by a finer run", off["angle"], "rad"),
+        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
     ]
+    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import threading
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..engine.program import Program, trace
+from ..engine.program import Program
 from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
 from ..errors import InputError
 from ..physics.compliance import LANDED, SLOWEST
-from ..physics.march import Text
+from ..physics.contact_solver import FORWARD
+from ..physics.march import ABOUT, Text
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..traces import recalled
 from .endings import ending
 from .lanes import Lane
 from .outcome import Ending, Outcome
@@ -26,7 +29,7 @@ from .steering import Pilot
 
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
-FIRST = 1e-3  # s: the first step that is tried
+FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -60,7 +63,7 @@ class Course:
 
         def make() -> tuple[Program, Text]:
             text = Text(first.system.equations(dropped), labels, self.stepper, timing)
-            return trace(text, {}, self.numbers(first)), text
+            return recalled(text, {}, self.numbers(first), (first.system.structure, kind)), text
 
         self.program, self.text = first.system.program(kind, make)
         width = next(n for n in LANES if n >= self.lanes)
@@ -91,11 +94,12 @@ class Course:
         """The run-time numbers of a lane."""
         every = self.stepper.whole(self.every) if self.every else None
         found: dict[str, Any] = dict(lane.system.parameters)
-        for name, x in self.stepper.given(self.until or 10.0).items():
+        for name, x in self.stepper.given().items():
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
-        found["stepper.stride"] = round(every / self.stepper.step) if every and self.stepper.impulsive else NEVER  # type: ignore[attr-defined]
+        strides = every and self.stepper.impulsive and not self.stepper.adaptive
+        found["stepper.stride"] = round(every / self.stepper.step) if strides else NEVER  # type: ignore[attr-defined]
         found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)
         if lane.system.mechanism.isolated():
             text = lane.system.equations()(lane.system.parameters)
@@ -109,6 +113,10 @@ class Course:
         assert names is not None
         state: dict[str, Any] = dict(zip(names.q, one.q.tolist(), strict=True))
         state |= zip(names.v, one.v.tolist(), strict=True)
+        if self.stepper.impulsive and one.system.mechanism.journals == "loaded":
+            # what rests on its wall is not struck in the first step
+            resting = (one.here.gaps <= LANDED) & (np.abs(one.here.openings) <= SLOWEST)
+            state |= {mode: FORWARD for mode, rests in zip(names.modes, resting, strict=True) if rests}
         if not self.stepper.impulsive:
             # a compliant contact that is closed at the start is taken as just begun
             for gap, rate, mode, approach in zip(
@@ -120,7 +128,9 @@ class Course:
                 f"before.{name}": x for name, x in state.items()
             }  # the first sample may come before the first step
             state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
-            state["step.next"] = min(FIRST, self.stepper.given(self.until or 10.0).get("max_step", FIRST))
+            state["step.next"] = min(FIRST, self.stepper.given().get("max_step", FIRST))
+        elif self.stepper.adaptive:
+            state["step.next"] = SHORT
         self.run.start(lane, self.numbers(one), state)
         if one.pilot:
             one.pilot.begin(self.run, lane, one.q, one.v)
@@ -157,8 +167,6 @@ class Course:
         with self.lock:
             if self.until is None:
                 self.until = float(until)
-                for name, x in self.stepper.given(self.until).items():
-                    self.run[f"stepper.{name}"] = float(x)
             self.asked = float(until)
             self.aim(self.stepper.whole(self.asked), NEVER)
             self.go(progress)
@@ -167,16 +175,20 @@ class Course:
         """Set where to go, and let lanes that got where they should go on from there."""
         self.leave()
         self.ends[:], self.goals[:] = until, goal
-        reached = (self.times >= until) | (self.taken >= goal)
+        reached = self.reaches(until) | (self.taken >= goal)
         self.standing[(self.standing == DONE) & self.alive & ~reached] = RUNNING
         self.standing[(self.standing == RUNNING) & reached] = DONE
+
+    def reaches(self, until: Any) -> np.ndarray:
+        """Which lanes have reached a time (s)."""
+        return self.times * (1.0 if self.stepper.adaptive else ABOUT) >= until
 
     def leave(self) -> None:
         """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
         samples of impulses that are not due by themselves are left out."""
         if self.late is not None:
             self.late |= self.taken > 0
-        if not self.stepper.impulsive or not self.every:
+        if not self.stepper.impulsive or self.stepper.adaptive or not self.every:
             return
         strides = self.run.parameter_words[self.index["stepper.stride"]]
         for lane in range(self.lanes):
@@ -226,6 +238,24 @@ class Course:
             if left <= 0:
                 return
             (self.run.few_steps if quick else self.run.advance)(left)
+
+    @contextmanager
+    def cut(self, lane: int) -> Iterator[None]:
+        """What a lane has recorded as if its last step, which may go beyond the end, ended there; it goes on from what
+        there was before."""
+        words, places = self.run.state_words, self.run.places
+        if "steps.cut" not in places or not words[places["steps.open"], lane] or self.outcomes[lane] is not None:
+            yield
+            return
+        before, taken = words.copy(), self.run.steps_taken
+        self.standing[:] = DONE
+        self.standing[lane] = RUNNING
+        words[[places["steps.cut"], places["samples.late"]], lane] = 1
+        try:
+            self.run.advance(1)
+            yield
+        finally:
+            words[:], self.run.steps_taken = before, taken
 
     def settle(self) -> None:
         """Note the ends of lanes that cannot go on."""

@@ -11,6 +11,7 @@ import numpy as np
 from .. import statics
 from ..laws.materials import STEPS, impact
 from ..model.clearances import Compliant, Following
+from ..model.mechanism import Mechanism
 from ..physics.compliance import DEEPEST, SLOWEST
 from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
 from ..physics.permanent import stops
@@ -20,6 +21,7 @@ from .outcome import Ending, Outcome
 if TYPE_CHECKING:
     from .simulation import Simulation
 
+SINGULAR = 0.05  # of the largest singular value: a step that fails this near to dependent rows fails for them
 KINDS = {
     "stopped": Ending.STOPPED,
     "non-finite": Ending.NON_FINITE,
@@ -55,11 +57,10 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
     said = pilot.ended(found, time) if pilot and kind is not Ending.NON_FINITE else None
     if said:
         return Outcome(Ending.CONTROLLER_FAILED, said, time, "control")
-    if kind is Ending.NEAR_SINGULAR:
-        rows = dependent(simulation, lane)
-        text = f"the mechanism is near a singular position at t = {time:.6g} s: "
-        text += f"rows {', '.join(rows)} depend on each other"
-        return Outcome(kind, text, time, simulation.system(lane).mechanism.owner(rows[0]) if rows else "")
+    if kind is Ending.NEAR_SINGULAR or kind is Ending.STEP_TOO_SMALL or found.reason == UNCLOSED:
+        rows, firm = dependent(simulation, lane)
+        if kind is Ending.NEAR_SINGULAR or firm < SINGULAR:
+            return beyond(simulation.system(lane).mechanism, rows, time)
     if kind is Ending.STEP_TOO_SMALL:
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
@@ -81,17 +82,44 @@ def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:
     found = failure(int(simulation.run["detail"][lane]))
     system, remedy = simulation.system(lane), "use a shorter step"
     label = system.contacts[found.element] if found.element < len(system.contacts) else ""
+    if found.reason == BLOCKED:
+        return blocked(system.mechanism, label, time)
     step = f"solver failed at step {int(simulation.steps[lane]) + 1}, t = {time:.6g} s"
     texts = {
         UNSOLVED: f"the impulses of the contacts violate their conditions by {found.residual:.2g} of the largest",
-        BLOCKED: f"contact {label!r} closes by {found.residual:.2g} m or rad, and joints and drives leave it no way",
         UNCLOSED: f"joints and contacts stay open by {found.residual:.2g} m or rad; they may exclude each other",
         RUBBING: f"the friction of pins leaves {found.residual:.2g} N m open",
     }
-    element = label if found.reason == BLOCKED else ""
-    if found.reason == BLOCKED:
-        remedy = "let the drive end before the stop, or leave the joint a freedom"
-    return Outcome(Ending.SOLVER_FAILED, f"{step}: {texts[found.reason]}; {remedy}", time, element, remedy)
+    return Outcome(Ending.SOLVER_FAILED, f"{step}: {texts[found.reason]}; {remedy}", time, "", remedy)
+
+
+def blocked(mechanism: Mechanism, label: str, time: float) -> Outcome:
+    """A contact that joints and drives push shut without a way out."""
+    joint, end = mechanism.owner(label), label.rpartition(".stop.")[2] if ".stop." in label else ""
+    drives = ", ".join(map(repr, mechanism.drives))
+    where = f"joint {joint!r} is at its {end} stop" if end else f"contact {label!r} is closed"
+    what = f"drive {drives} goes" if len(mechanism.drives) == 1 else f"drives {drives} go" if drives else "joints go"
+    text = f"{where} at t = {time:.6g} s and {what} on; nothing can give way"
+    remedy = f"let the motion of {drives} end before it" if drives else "leave the mechanism a freedom"
+    remedy += f", or move {joint}.{end}" if end else ", or leave the joint a freedom"
+    return Outcome(Ending.SOLVER_FAILED, f"{text}; {remedy}", time, label, remedy)
+
+
+def beyond(mechanism: Mechanism, rows: list[str], time: float) -> Outcome:
+    """A drive that asks for what a mechanism cannot do, or a position that it cannot pass."""
+    owners = list(dict.fromkeys(map(mechanism.owner, rows)))
+    drives = [name for name in owners if name in mechanism.drives]
+    joints = ", ".join(name for name in owners if name not in mechanism.drives)
+    here = f"near a singular position at t = {time:.6g} s"
+    depend = f"rows {', '.join(rows)} depend on each other"
+    if not drives:
+        remedy = "use RungeKutta(), or another step"
+        text = f"the mechanism is {here}: {depend}; {remedy}"
+        return Outcome(Ending.NEAR_SINGULAR, text, time, owners[0] if owners else "", remedy)
+    names = ", ".join(map(repr, drives))
+    text = f"{here}: {names} cannot be followed further, as {joints} are at the end of what they allow ({depend})"
+    remedy = f"let the motion of {names} end or turn before, or change lengths"
+    return Outcome(Ending.NEAR_SINGULAR, f"{text}; {remedy}", time, drives[0], remedy)
 
 
 def arrived(simulation: Simulation, lane: int, time: float) -> Outcome:
@@ -110,14 +138,16 @@ def arrived(simulation: Simulation, lane: int, time: float) -> Outcome:
     return Outcome(Ending.CONTACT_LOST, text, row["time"], joint, remedy)
 
 
-def dependent(simulation: Simulation, lane: int) -> list[str]:
-    """The rows that depend on each other at the last good state."""
+def dependent(simulation: Simulation, lane: int) -> tuple[list[str], float]:
+    """The rows that come nearest to depending on each other at the last good state, and how near: 0 if they do."""
     system, n = simulation.system(lane), len(simulation.names) // 2
     here = system.evaluate(simulation.state[lane, :n], t=float(simulation.time[lane]))
     kept = [i for i, row in enumerate(system.rows) if row not in simulation.each[lane].freedom.redundant]
-    left, *_ = np.linalg.svd(here.B[kept] / np.sqrt(np.diag(here.M)))
+    if not kept:
+        return [], 1.0
+    left, values, _ = np.linalg.svd(here.B[kept] / np.sqrt(np.diag(here.M)), full_matrices=False)
     shares = zip(np.abs(left[:, -1]), (system.rows[i] for i in kept), strict=True)
-    return [row for share, row in sorted(shares, reverse=True) if share > 0.1][:6]
+    return [row for share, row in sorted(shares, reverse=True) if share > 0.1][:6], float(values[-1] / values[0])
 
 
 def before(simulation: Simulation, lane: int) -> tuple[np.ndarray, np.ndarray]:

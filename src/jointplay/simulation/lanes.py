@@ -15,6 +15,7 @@ from ..model.clearances import Compliant, Following, Rigid
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
+from ..physics.knots import motions
 from ..physics.step import Stepper
 from ..physics.steps import MoreauJean, RungeKutta
 from ..system import Evaluation, System
@@ -27,7 +28,7 @@ TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
 
 def default_stepper(mechanism: Mechanism) -> Stepper:
     """The stepper that a mechanism's contacts need: MoreauJean() if some are rigid, else RungeKutta()."""
-    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped() else RungeKutta()
+    return MoreauJean() if mechanism.loose(Rigid) or mechanism.stopped(Rigid) else RungeKutta()
 
 
 @dataclass
@@ -59,15 +60,19 @@ def prepared(
     system = base.with_(changes) if changes else base
     end = until or 10.0
     mechanism = system.mechanism
+    statics.refuse_massless(system)
     if mechanism.drives and mechanism.loose((Rigid, Compliant)):
         statics.refuse_drives(system, end)
     q, v = statics.start(system, reclose) if stepper.impulsive else statics.start(system)
     freedom = statics.freedom(system, q)
     notes = list(statics.doubts(system, q, v))
     here = system.evaluate(q, v)
+    statics.refuse_unequal(system, here, freedom)
     pilot = Pilot(system) if mechanism.control else None
     if stepper.impulsive:
-        notes += opened(system, q, v, here, stepper.step)  # type: ignore[attr-defined]
+        notes += opened(system, q, v, here, 0.0 if stepper.adaptive else stepper.step)  # type: ignore[attr-defined]
+    if not stepper.adaptive:
+        notes += unseen(mechanism, stepper.step)  # type: ignore[attr-defined]
     if pilot:
         notes += statics.loop_doubts(system, q, freedom.degrees, end)
     pushes: dict[str, float] = {}
@@ -109,6 +114,16 @@ def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InputError(f"a lane is a mapping of addresses to numbers, got {given!r}")
     start = {key.removeprefix("start."): x for key, x in given.items() if key.startswith("start.")}
     return {key: x for key, x in given.items() if not key.startswith("start.")}, start
+
+
+def unseen(mechanism: Mechanism, h: float) -> list[str]:
+    """A note on each motion that changes faster than steps of one length see."""
+    return [
+        f"{address} changes within {motion.shortest():g} s, in which a step of {h:g} s sees little of it; "
+        f"use a step of {0.1 * motion.shortest():.1g} s or less"
+        for address, motion in motions(mechanism)
+        if motion.shortest() < h
+    ]
 
 
 def opened(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: float) -> list[str]:

@@ -14,13 +14,14 @@ from .. import results
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .outcome import Finding
+from .auditing import audit, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
     from .simulation import Simulation
 
+TOUCHING = 1e-9  # m or rad: a contact that is closed at the start
 Variables = dict[str, Any]
 # largest values over all steps: where they are kept, whose they are and their unit
 PEAKS = {
@@ -38,9 +39,10 @@ SMOOTH_PEAKS = {
 
 
 class Reading:
-    """What one lane of a simulation has kept."""
+    """What one lane of a simulation has kept; late: since it counts as settled."""
 
-    def __init__(self, simulation: Simulation, lane: int) -> None:
+    def __init__(self, simulation: Simulation, lane: int, late: bool = False) -> None:
+        self.late = late  # only of what came after the run counted as settled
         self.simulation, self.lane, self.one = simulation, lane, simulation.each[lane]
         self.system, self.run, self.stepper = simulation.system(lane), simulation.run, simulation.stepper
         self.mechanism, self.labels = self.system.mechanism, self.system.contacts
@@ -48,20 +50,69 @@ class Reading:
         self.time = self.columns["time"]
 
     def number(self, name: str) -> float:
-        """A number that the run keeps."""
-        return float(self.run[name][self.lane])
+        """A sum over all steps."""
+        now = float(self.run[name][self.lane])
+        return now - self.earlier(name) if self.late else now
 
     def largest(self, name: str, least: float = 0.0) -> float:
         """A largest value of all steps; `least` where a run has none, as of the moment of a revolute joint."""
-        return max(least, self.number(name)) if name in self.run.places else least
+        return max(least, self.peak(name)[0]) if name in self.run.places else least
+
+    def peak(self, name: str) -> tuple[float, float]:
+        """A largest value of all steps, and when it was (s), 0 if that is not kept."""
+        found = self.simulation.earlier, self.run.state_words
+        pairs = []
+        for words in found if not self.late else found[1:]:
+            if words is not None:
+                at = [
+                    words[self.run.places[n], self.lane : self.lane + 1]
+                    for n in (name, f"{name}.time")
+                    if n in self.run.places
+                ]
+                pairs.append(tuple(float(x.view(np.float64)[0]) for x in at))
+        best = max(pairs, key=lambda pair: pair[0])
+        return best[0], best[1] if len(best) > 1 else 0.0
+
+    def earlier(self, name: str) -> float:
+        """A sum over all steps before the run counted as settled."""
+        words = self.simulation.earlier
+        if words is None:
+            return 0.0
+        return float(words[self.run.places[name], self.lane : self.lane + 1].view(np.float64)[0])
+
+    @property
+    def steps(self) -> int:
+        """How many steps were taken."""
+        taken = int(self.simulation.steps[self.lane])
+        words = self.simulation.earlier
+        return (
+            taken - int(words[self.run.places["steps.taken"], self.lane]) if self.late and words is not None else taken
+        )
+
+    @property
+    def span(self) -> float:
+        """The time that counts (s)."""
+        words, time = self.simulation.earlier, float(self.simulation.time[self.lane])
+        if self.late and words is not None:
+            time -= float(words[self.run.places["time"], self.lane : self.lane + 1].view(np.float64)[0])
+        return max(time, 1e-300)
+
+    def rows(self, stream: str) -> dict[str, np.ndarray]:
+        """The rows of a stream."""
+        found = self.run.rows(stream, self.lane)
+        if not self.late:
+            return found
+        kept = found["time"] >= self.simulation.settled
+        return {name: values[kept] for name, values in found.items()}
 
     def samples(self) -> Mapping[str, np.ndarray]:
         """The samples; those of impulses begin after the first step, and the start comes before them."""
-        rows = self.run.rows("samples", self.lane)
-        if not self.stepper.impulsive:
+        rows = self.rows("samples")
+        if not self.stepper.impulsive or self.late:
             return rows
-        one, begun = self.one, self.run.rows("begun", self.lane) if self.one.pilot else {}
+        one, begun = self.one, self.run.rows("begun", self.lane) if "begun" in self.run.program.streams else {}
         known = {name: float(values[0]) for name, values in begun.items() if len(values)}
+        early = {name.removeprefix("first."): known.pop(name) for name in [*known] if name.startswith("first.")}
         steered = np.array([known.pop(f"{name}.steered", 0.0) for name in one.system.coordinates])
         a, multipliers = replace(one.here, F=one.here.F + steered).accelerations()
         first: dict[str, float] = {"kinetic": one.here.kinetic, "potential": one.here.potential, **known}
@@ -75,6 +126,8 @@ class Reading:
         first |= {label + record.CONTACTS["gap"].end: x for label, x in gaps}
         for joint, place in zip(one.system.journals, one.here.places, strict=True):
             first |= {joint + signal.end: x for signal, x in zip(record.JOURNALS.values(), place, strict=True)}
+        if one.here.gaps.min(initial=math.inf) <= TOUCHING:  # what presses is known from the first step
+            first |= early
         return {name: np.append(first.get(name, 0.0), values) for name, values in rows.items()}
 
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
@@ -98,8 +151,8 @@ class Reading:
                 continue
             values = [self.largest(n + end) for n in names]
             values = [math.sqrt(x) for x in values] if what == "force" else values
-            times = [self.number(f"{n}{end}.time") if n + end in self.run.places else 0.0 for n in names]
-            for i, name in enumerate(names if not self.stepper.impulsive else ()):
+            times = [self.peak(n + end)[1] if n + end in self.run.places else 0.0 for n in names]
+            for i, name in enumerate(names if not self.stepper.impulsive and len(self.time) else ()):
                 sampled = self.sampled(what, name)
                 at = int(np.argmax(sampled))
                 if sampled[at] > values[i] or sampled[0] == values[i]:
@@ -127,10 +180,12 @@ class Reading:
         names = list(self.one.pushes)
         if not names:
             return {}
-        start = self.one.pushes
-        least = [-max(-start[j], self.largest(f"{j}.push.least", -math.inf)) for j in names]
-        most = [max(start[j], self.largest(f"{j}.push.most", -math.inf)) for j in names]
-        losses = self.run.rows("losses", self.lane)
+        start = {
+            joint: (push, -push) if not self.late else (-math.inf, -math.inf) for joint, push in self.one.pushes.items()
+        }
+        least = [-self.largest(f"{j}.push.least", start[j][1]) for j in names]
+        most = [self.largest(f"{j}.push.most", start[j][0]) for j in names]
+        losses = self.rows("losses")
         said = {"units": "rad", "long_name": "direction from the bearing's centre to the journal's"}
         return {
             "least_normal": ("loose_joint", least, {"units": "N", "long_name": "least push"}),
@@ -162,7 +217,9 @@ class Reading:
 
     def rigid(self) -> Variables:
         """Shares of time, largest forces and impulses of rigid contacts over all steps, and the list of impacts."""
-        steps = max(1, int(self.simulation.steps[self.lane]))
+        steps: float = max(1, self.steps)
+        if self.stepper.adaptive:
+            steps = self.span  # shares are kept in s
         found: Variables = {}
         if self.mechanism.joints:
             impulses = [math.sqrt(self.largest(f"{j}.force.impulse")) for j in self.mechanism.joints]
@@ -183,7 +240,7 @@ class Reading:
             found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": text})
         return found | self.bores(steps) | self.listed("impacts", record.IMPACTS)
 
-    def bores(self, steps: int) -> Variables:
+    def bores(self, steps: float) -> Variables:
         """How the corners of prismatic joints touch."""
         bores = [j for j in self.mechanism.loose(Rigid) if f"{j}.side" in self.run.places]
         if not bores:
@@ -200,7 +257,7 @@ class Reading:
 
     def listed(self, stream: str, units: Mapping[str, str]) -> Variables:
         """A list of impacts or of contacts that ended."""
-        rows = self.run.rows(stream, self.lane)
+        rows = self.rows(stream)
         found: Variables = {f"impact_{name}": ("impact", rows[name], {"units": unit}) for name, unit in units.items()}
         found["impact_contact"] = ("impact", np.array(self.labels)[rows["contact"].astype(int)])
         return found
@@ -215,54 +272,12 @@ class Reading:
         said = {"units": "N", "long_name": "largest sum of the normal forces of a joint's contacts"}
         found["peak_normal_sum"] = ("joint", pressed, said)
         found |= self.listed("contacts", record.TOUCHES)
-        ended = self.run.rows("contacts", self.lane)["contact"]
+        ended = self.rows("contacts")["contact"]
         count = [int((ended == i).sum()) for i in range(len(self.labels))]
         found["impacts"] = ("contact", count, {"long_name": "contacts that began and ended"})
         closed = np.column_stack([self.columns[label + record.MODE.end] for label in self.labels]) > 0.5
         found["share_free"] = ("contact", 1 - closed.mean(axis=0), {"units": "1", "long_name": "share of samples free"})
         return found
-
-    # -- trust
-    def audit(self) -> list[Finding]:
-        """What makes the run trustworthy."""
-        found = [
-            Finding("position drift", max(self.largest("drift"), self.drift()), "m or rad"),
-            Finding("energy imbalance", self.largest("imbalance"), "J"),
-            Finding("peak kinetic energy", self.largest("kinetic", float(self.one.here.kinetic)), "J"),
-        ]
-        if self.stepper.impulsive:
-            q, v = np.split(self.simulation.state[self.lane], 2)
-            here = self.system.evaluate(q, v, float(self.simulation.time[self.lane]))
-            off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
-            created = self.largest("created")
-            found += [
-                Finding("velocity drift at the end", off, "m/s or rad/s"),
-                Finding("penetration", self.largest("penetration"), "m or rad"),
-                Finding("contact violation", self.largest("violation"), "1"),
-                Finding("unconverged steps", self.largest("steps.unconverged"), "1"),
-                Finding("steps closed again", self.largest("steps.refined"), "1"),
-                Finding("energy lost in impacts", self.number("impact.loss"), "J"),
-                Finding("energy lost by friction", self.number("friction.loss"), "J"),
-            ]
-            if created > 1e-12 * max(self.largest("kinetic"), 1e-300):
-                found.append(Finding("energy created in impacts", created, "J"))
-        if self.mechanism.isolated():
-            found.append(Finding("momentum drift", self.largest("momentum"), "kg*m/s"))
-            found.append(Finding("angular momentum drift", self.largest("momentum.angle"), "N*m*s"))
-        found.append(Finding("conditioning at the start", self.one.freedom.conditioning, "1"))
-        return [e if math.isfinite(e.value or 0.0) else e._replace(value=None) for e in found]
-
-    def drift(self) -> float:
-        """What redundant rows leave open at some of the samples."""
-        redundant, worst = self.one.freedom.redundant, 0.0
-        if not redundant or not len(self.time):
-            return 0.0
-        kept = [i for i, row in enumerate(self.system.rows) if row in redundant]
-        for i in np.unique(np.linspace(0, len(self.time) - 1, 20).astype(int)):
-            q = [self.columns[name][i] for name in self.system.coordinates]
-            residual = self.system.evaluate(q, t=self.time[i]).residual
-            worst = max(worst, float(np.abs(residual[kept]).max(initial=0.0)))
-        return worst
 
     # -- all of it
     def variables(self) -> Variables:
@@ -275,9 +290,25 @@ class Reading:
             found |= self.one.pilot.signals(self.lasting, self.columns)
         return found
 
+    def settled(self) -> Variables:
+        """Peaks, shares, impacts and losses since the run counts as settled, by their names with `_settled`."""
+        found = self.peaks() | self.pushes()
+        if self.labels:
+            found |= self.rigid() if self.stepper.impulsive else self.compliant()
+        for name, signal in record.ENERGIES.items():
+            if signal.end in self.run.places and signal.end not in ("kinetic", "potential"):
+                found[name] = ((), self.number(signal.end), {"units": signal.unit, "long_name": signal.text})
+        kept: Variables = {}
+        for name, (dims, values, *said) in found.items():
+            if dims not in ("impact", "loss") and name != dims and np.asarray(values).dtype.kind in "fi":
+                text = f"{said[0].get('long_name', name) if said else name}, from {self.simulation.settled:g} s on"
+                place = f"{name.removesuffix('_time')}_settled{'_time' if name.endswith('_time') else ''}"
+                kept[place] = (dims, values, {**(said[0] if said else {}), "long_name": text})
+        return kept
+
     def lasting(self, name: str) -> float:
         """A number that the control loop keeps, 0 before it does."""
-        return self.number(name) if name in self.run.places else 0.0
+        return float(self.run[name][self.lane]) if name in self.run.places else 0.0
 
 
 def dataset(simulation: Simulation, lane: int) -> Dataset:
@@ -285,12 +316,19 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     reading = Reading(simulation, lane)
     one, outcome = simulation.each[lane], simulation.status[lane]
     remarks = one.pilot.remarks(reading.lasting) if one.pilot else []
+    if passes := int(reading.lasting("singular.passes")):
+        where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
+        which = "a singular position" if passes == 1 else f"{passes} singular positions"
+        remarks.append(
+            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates"
+        )
+    if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
+        remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
     attrs = {
         "outcome": str(outcome.kind),
         "outcome_text": outcome.text,
         "outcome_time": outcome.time,
-        "audit": json.dumps([entry._asdict() for entry in reading.audit()]),
         "stepper": repr(simulation.stepper),
         "until": until,
         "every": simulation.every or until,
@@ -300,7 +338,13 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "redundant": json.dumps(list(one.freedom.redundant)),
         "notes": json.dumps([*reading.system.notes, *one.notes, *remarks]),
     }
-    if one.pilot:
+    if simulation.earlier is not None:
+        attrs["settled"] = simulation.settled
+    elif one.pilot:
         attrs["settled"] = one.pilot.control.settled
+    attrs |= trust(audit(reading), outcome, simulation.stepper)
     result = results.from_columns(reading.system, reading.columns, attrs)
-    return result.assign(reading.variables()) if len(reading.time) else result
+    if not len(reading.time):
+        return result
+    late = Reading(simulation, lane, late=True).settled() if simulation.earlier is not None else {}
+    return result.assign(reading.variables() | late)

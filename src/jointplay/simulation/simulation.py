@@ -32,8 +32,8 @@ class Simulation(Course):
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
-    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, of which adaptive
-    steps are a hundredth at most. reclose: see `simulate`.
+    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
+    reclose: see `simulate`.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -71,6 +71,8 @@ class Simulation(Course):
         self.lock = threading.RLock()
         self._stored: dict[str, bool] = {}  # whether stored energy depends on a number, by its address
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
+        self.settled = 0.0  # s: when `count_anew` was called
+        self.earlier: np.ndarray | None = None  # the words of the run at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go
         self.options = {"eager": eager, "fma": fma}
         base = system_of(mechanism, start, control, until)
@@ -100,8 +102,8 @@ class Simulation(Course):
     def status(self) -> list[Outcome]:
         """How each lane stands."""
         running = [Outcome(Ending.RUNNING, f"at {t:.6g} s", float(t)) for t in self.time]
-        for lane, t in enumerate(self.time):
-            if t >= self.ends[lane]:
+        for lane, arrived in enumerate(self.reaches(self.ends)[: self.lanes]):
+            if arrived:
                 running[lane] = Outcome(Ending.DONE, self.reached(float(self.ends[lane])), float(self.ends[lane]))
         return [outcome or now for outcome, now in zip(self.outcomes, running, strict=True)]
 
@@ -166,8 +168,7 @@ class Simulation(Course):
                     if stored:
                         energy = self.run.parameter_words[self.index["stepper.energy"], k : k + 1].view(np.float64)
                         energy += self.energy(k) - before
-            if "steps.known" in self.run.places:  # what acts at the state has changed
-                self.run.state_words[self.run.places["steps.known"], list(chosen)] = 0
+            self.forget(list(chosen))  # what acts at the state has changed
 
     def stores(self, address: str) -> bool:
         """Whether stored energy depends on a number: asked at a place and with rates that are nothing special."""
@@ -232,9 +233,15 @@ class Simulation(Course):
     def put(self, lane: int, state: np.ndarray) -> None:
         """Give a lane other coordinates and rates, as they are."""
         self.run.state_words[self.places, lane] = np.ascontiguousarray(state, float).view(np.int64)
+        self.forget([lane])
         if "steps.known" in self.run.places:
-            self.run.state_words[self.run.places["steps.known"], lane] = 0
             self.touch(lane)
+
+    def forget(self, lanes: list[int]) -> None:
+        """Let what acts be computed anew."""
+        for name in ("steps.known", "step.recent"):
+            if name in self.run.places:
+                self.run.state_words[self.run.places[name], lanes] = 0
 
     def touch(self, lane: int) -> None:
         """Let the compliant contacts of a lane be open or closed as its gaps are."""
@@ -273,6 +280,7 @@ class Simulation(Course):
         """Back to the start, or to a snapshot; one lane or all, with other numbers and start values if given."""
         with self.lock:
             chosen = list(range(self.lanes)) if lane is None else [self.checked(lane)]
+            self.settled, self.earlier = 0.0, None
             if state is not None:
                 words, parameters, rows, outcomes, changes, program = state
                 if program is not self.program:
@@ -305,8 +313,18 @@ class Simulation(Course):
                     for parts in self.run.collected.values():
                         parts[k] = []
 
+    def count_anew(self) -> None:
+        """From here on the run counts as settled: results tell largest values, shares, impacts and losses since now
+        beside those of the whole run."""
+        with self.lock:
+            self.settled, self.earlier = float(self.asked), self.run.state_words.copy()
+            for slot in self.program.slots:
+                if slot.start == -math.inf:
+                    self.run.state_words[self.run.places[slot.name]] = np.array(-math.inf).view(np.int64)
+
     def result(self, lane: int = 0) -> Dataset:
         """What a lane has computed so far, as `simulate` gives it."""
         from .reading import dataset
 
-        return dataset(self, self.checked(lane))
+        with self.lock, self.cut(self.checked(lane)):
+            return dataset(self, lane)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -143,7 +143,7 @@ class Pilot:
         found = []
         if self.control.settled and not number("control.time"):
             found.append(f"control: the run ended before {self.control.settled:g} s, when its statistics were to begin")
-        time = number("control.astray")
+        time = number("control.astray") if self.loop.watches_model else -1.0
         if time < 0:
             return found
         return [
@@ -162,36 +162,32 @@ class Pilot:
             return np.column_stack([columns[f"control.{name}.{end}"] for name in names])
 
         found: dict[str, Any] = {"actuator": ("actuator", list(acts))}
-        for dimension, parts, which in (("actuator", acts, 1), ("channel", axes, 0)):
-            if parts:
-                each = [UNITS[part.turns][which] for part in parts.values()]
-                found[f"{dimension}_unit"] = (dimension, each)
+        found["actuator_unit"] = ("actuator", [UNITS[part.turns][1] for part in acts.values()])
         said = {"units": units(acts, 1), "long_name": "torque or force of the actuator"}
         found["control"] = (("time", "actuator"), over_time(list(acts), "torque"), said)
         spent = number("control.time") or math.nan  # a run that never settled has no statistics
         late = columns["time"] >= self.control.settled
-        most = [max(0.0, number(f"control.{n}.torque.most")) for n in acts]
-        most = np.maximum(most, np.abs(found["control"][1])[late].max(axis=0, initial=0.0)) * (spent / spent)
-        rms = [math.sqrt(number(f"control.{n}.torque.square") / spent) for n in acts]
+
+        def statistics(names: Iterable[str], what: str, samples: np.ndarray) -> tuple[np.ndarray, list[float]]:
+            most = [max(0.0, number(f"control.{n}.{what}.most")) for n in names]
+            most = np.maximum(most, np.abs(samples)[late].max(axis=0, initial=0.0)) * (spent / spent)
+            return most, [math.sqrt(number(f"control.{n}.{what}.square") / spent) for n in names]
+
+        most, rms = statistics(acts, "torque", found["control"][1])
         from_ = f"from {self.control.settled:g} s on, over all steps"
         found["control_max"] = ("actuator", most, said | {"long_name": f"largest torque or force {from_}"})
         found["control_rms"] = ("actuator", rms, said | {"long_name": f"rms torque or force {from_}"})
         if axes:
             unit = {"units": units(axes, 0)}
             found["channel"] = ("channel", list(axes))
+            found["channel_unit"] = ("channel", [UNITS[part.turns][0] for part in axes.values()])
             r, x = over_time(list(axes), "reference"), over_time(list(axes), "value")
             found["reference"] = (("time", "channel"), r, unit | {"long_name": "reference"})
             found["tracking_error"] = (("time", "channel"), x - r, unit | {"long_name": "tracking error"})
-            worst = [max(0.0, number(f"control.{n}.error.most")) for n in axes]
-            sampled = np.abs(x - r)[late].max(axis=0, initial=0.0)
-            mean = [math.sqrt(number(f"control.{n}.error.square") / spent) for n in axes]
-            found["error_max"] = ("channel", np.maximum(worst, sampled) * (spent / spent),
-                                  unit | {"long_name": f"largest tracking error {from_}"})  # fmt: skip
-            found["error_rms"] = ("channel", mean, unit | {"long_name": f"rms tracking error {from_}"})
+            most, rms = statistics(axes, "error", x - r)
+            found["error_max"] = ("channel", most, unit | {"long_name": f"largest tracking error {from_}"})
+            found["error_rms"] = ("channel", rms, unit | {"long_name": f"rms tracking error {from_}"})
         for name in self.loop.watched:
-            found[name] = (
-                "time",
-                columns[f"control.watched.{name}"],
-                {"long_name": f"{name}, watched by the controller"},
-            )
+            watched = {"long_name": f"{name}, watched by the controller"}
+            found[name] = ("time", columns[f"control.watched.{name}"], watched)
         return found

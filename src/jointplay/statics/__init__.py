@@ -1,19 +1,22 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, freedom, guess
+from .assembly import Freedom, assemble, assemblies, freedom, sizes
 from .check import Check, check, doubts, matrix_text
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
 from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
+from .guesses import guess
 from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
+from .masses import refuse_massless, refuse_unequal
 from .starting import closed, nearest, start, twin
 
 __all__ = [
-    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular", "assemble",
-    "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom", "guess", "inverse_dynamics",
-    "kinematics", "linearise", "loop_doubts", "matrix_text", "measured", "nearest", "null_space", "period",
-    "reduced", "references", "refuse_drives", "start", "twin",
+    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular",
+    "assemble", "assemblies", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
+    "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
+    "nearest", "null_space", "period", "reduced", "references", "refuse_drives", "refuse_massless",
+    "refuse_unequal", "sizes", "start", "twin",
 ]  # fmt: skip

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
-from ..model.clearances import Following
 from ..system import Evaluation, System
+from .guesses import elsewhere, guess, guesses
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
-RETRIES = 12
+ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
+SAME = 1e-6  # of the size of coordinates, or rad: assemblies that differ by less are one
 
 
 @dataclass(frozen=True)
@@ -91,78 +93,6 @@ def rate_rows(system: System) -> np.ndarray:
     return np.array([name in drives and drives[name].at_rate for name in owners], bool)
 
 
-def guess(
-    system: System, angles: Mapping[str, float] | None = None, plays: Mapping[str, float] | None = None
-) -> np.ndarray:
-    """Coordinates from the start values; places that are not given follow the joints from body to body.
-
-    Other angles (rad) of the bodies may be given, and the directions (rad) in which loose joints lean; the start's
-    places then serve only for bodies that no joint leads to.  A loose joint hangs down unless said otherwise.
-    """
-    mechanism, start = system.mechanism, system.mechanism.start
-    anew = angles is not None or plays is not None
-    turned = {body: start.get(body, 0.0) for body in mechanism.bodies} | dict(angles or {})
-    given = {body: np.array([start.get(f"{body}.x", np.nan), start.get(f"{body}.y", np.nan)]) for body in turned}
-    places = {} if anew else {body: place for body, place in given.items() if np.isfinite(place).all()}
-    weight = np.array(mechanism.gravity)
-    down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
-
-    def arm(reference: str) -> np.ndarray:
-        body, point = mechanism.split(reference)
-        x, y = mechanism.bodies[body].arm(point or "centre")
-        c, s = np.cos(turned[body]), np.sin(turned[body])
-        return np.array([c * x - s * y, s * x + c * y])
-
-    def place(reference: str) -> np.ndarray | None:
-        body, point = mechanism.split(reference)
-        if body == "ground":
-            return np.array(mechanism.ground.points[point])
-        return places[body] + arm(reference) if body in places else None
-
-    following = mechanism.loose(Following)
-
-    def follow() -> None:
-        found = True
-        while found:
-            found = False
-            for name, joint in mechanism.joints.items():
-                lean = (plays or {}).get(name, down)
-                clearance = following[name].looseness if name in following else 0.0  # rigid play starts in the middle
-                play = clearance * np.array([np.cos(lean), np.sin(lean)])
-                pairs = (joint.between, joint.between[::-1]) if joint.points else ()
-                for sign, (known, other) in zip((1, -1), pairs, strict=False):
-                    at, body = place(known), mechanism.owner(other)
-                    if at is not None and body not in ("ground", *places):
-                        places[body] = at + sign * play - arm(other)
-                        found = True
-
-    follow()
-    for body in mechanism.bodies:
-        if body not in places:
-            places[body] = np.nan_to_num(given[body])
-            follow()
-    if not anew:
-        places = {body: np.where(np.isnan(given[body]), places[body], given[body]) for body in mechanism.bodies}
-    return np.concatenate([[*places[body], turned[body]] for body in mechanism.bodies])
-
-
-def guesses(system: System) -> Iterator[np.ndarray]:
-    """First guesses of the coordinates: from the start values, then with the angles moved, those not given more."""
-    yield guess(system)
-    start, random = system.mechanism.start, np.random.default_rng(0)
-    for i in range(1, RETRIES):
-        share = i / RETRIES
-        yield guess(
-            system,
-            {
-                body: start[body] + share * random.uniform(-0.5, 0.5)
-                if body in start
-                else share * random.uniform(-np.pi, np.pi)
-                for body in system.mechanism.bodies
-            },
-        )
-
-
 def close(
     system: System, q: ArrayLike, t: float, held: Held | None = None, iterations: int = 60
 ) -> tuple[np.ndarray, dict[str, float]]:
@@ -206,11 +136,20 @@ def close(
     return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
 
 
+@dataclass(frozen=True)
+class Assembly:
+    """Coordinates that close every loop, how far they are from the start values, and what could not be held of them."""
+
+    q: np.ndarray
+    off: float  # of the size of coordinates, and rad
+    note: str = ""
+
+
 def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.ndarray:
     """Coordinates that close every loop at time t (s).
 
     Near q if it is given.  Else from the start values: in the order in which they are written they are held exactly
-    while they are independent of the constraints and of those before; the others choose the branch.
+    while they are independent of the constraints and of those before; the others choose the branch, the nearest one.
 
     >>> from jointplay.model import library
     >>> system = System(library.slider_crank().replace(start={"slider.x": 0.35, "crank": 1.0}))
@@ -224,27 +163,78 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
         return at
     refused = ""
     for begin in guesses(system):
-        free, opened = close(system, begin, t)
-        how = ""
+        found = assembled(system, begin, t)
+        if isinstance(found, Assembly):
+            break
+        refused = refused or found
+    else:
+        raise ComputationFailed(refused)
+    for begin in elsewhere(system) if found.off > ROUGHLY else ():
+        other = assembled(system, begin, t)
+        if isinstance(other, Assembly) and (bool(other.note), other.off) < (bool(found.note), found.off - ROUGHLY):
+            found = other
+    if found.note:
+        system.notes.append(found.note)
+    return found.q
+
+
+def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
+    """The assembly that is found from a first guess, or why there is none."""
+    free, opened = close(system, begin, t)
+    if opened:
+        return unassembled(system, opened)
+    held = starts(system, free, t)
+    for place in (begin, free):
+        at, opened = close(system, place, t, held)
         if not opened:
-            held = starts(system, free, t)
-            for place in (begin, free):
-                at, opened = close(system, place, t, held)
-                if not opened:
-                    return at
-            for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
-                some = Held(held.labels[:count], held.rows[:count], held.values[:count])
-                at, left = close(system, free, t, some)
-                if not left:
-                    system.notes.append(
-                        f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}; "
-                        "taken as a guess"
-                    )
-                    return at
-            given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
-            how = f" with start values {given}"
-        refused = refused or unassembled(system, opened, how)
-    raise ComputationFailed(refused)
+            return Assembly(at, missed(system, at))
+    for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
+        some = Held(held.labels[:count], held.rows[:count], held.values[:count])
+        at, left = close(system, free, t, some)
+        if not left:
+            note = f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}"
+            return Assembly(at, missed(system, at), f"{note}; taken as a guess")
+    given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
+    return unassembled(system, opened, f" with start values {given}")
+
+
+def missed(system: System, q: np.ndarray) -> float:
+    """How far coordinates are from the start values: a root of squares, angles less whole turns, lengths by their
+    size."""
+    wanted, scale = started_at(system), sizes(system)
+    off = [(q[i] - x) / scale[i] for i, x in wanted.items()]
+    turned = [system.coordinates[i].endswith(".angle") for i in wanted]
+    return math.hypot(*(math.remainder(x, math.tau) if turn else x for x, turn in zip(off, turned, strict=True)))
+
+
+def started_at(system: System) -> dict[int, float]:
+    """The start values of coordinates, by the number of the coordinate."""
+    mechanism = system.mechanism
+    given = ((key, x) for key, x in mechanism.start.items() if isinstance(x, float) and not key.endswith("rate"))
+    named = ((f"{key}.angle" if key in mechanism.bodies else key, x) for key, x in given)
+    return {system.coordinates.index(name): x for name, x in named if name in system.coordinates}
+
+
+def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
+    """All the ways in which a mechanism can be assembled that a search finds, the nearest to the start values first;
+    empty where it may move freely."""
+    found: list[Assembly] = []
+    for begin in (*guesses(system), *elsewhere(system)):
+        one = assembled(system, begin, t)
+        if not isinstance(one, Assembly) or one.note or any(alike(system, one.q, other.q) for other in found):
+            continue
+        rows = np.vstack([system.evaluate(one.q, t=t).B, starts(system, one.q, t).rows]) * sizes(system)
+        if len(independent(rows, FIRM)) < len(one.q):
+            return []
+        found.append(one)
+    return [one.q for one in sorted(found, key=lambda one: one.off)]
+
+
+def alike(system: System, one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether coordinates are the same but for whole turns."""
+    off = (one - other) / sizes(system)
+    off[2::3] = np.remainder(off[2::3] + np.pi, math.tau) - np.pi
+    return bool(np.abs(off).max() < SAME)
 
 
 def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:

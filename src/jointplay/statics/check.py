@@ -12,15 +12,20 @@ from numpy.typing import ArrayLike
 
 from ..elements import Following
 from ..model.checks import implausible
-from ..model.mechanism import Mechanism, started
+from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
+from ..model.starts import started
+from ..parts.motions import Sum
+from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, freedom, weakest
+from .assembly import Freedom, assemblies, freedom, weakest
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import start
+from .starting import closed, start
 
+APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
+SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
@@ -36,6 +41,7 @@ class Check:
     freedom: Freedom
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
+    branches: tuple[str, ...] = ()  # other ways in which it can be assembled
 
     @property
     def degrees(self) -> int:
@@ -58,6 +64,8 @@ class Check:
             head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
         head += [("drives", self.drives)] if self.drives else []
+        for i, branch in enumerate(self.branches):
+            head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
         lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
@@ -100,9 +108,26 @@ def check(model: Mechanism | System) -> Check:
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
     text = "" if around is None else around.text()
+    branches = tuple(_branches(system, q))
     q, v, found = _with_free(mechanism, system, loose, q, v, found)
     coordinates = tuple(f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle"))
-    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text)
+    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text, branches)
+
+
+def _branches(system: System, q: np.ndarray) -> Iterator[str]:
+    """Other ways in which a mechanism can be assembled with its start values, by the bodies that differ."""
+    for other in assemblies(closed(system)):
+        turned = [math.remainder(b - a, math.tau) for a, b in zip(q[2::3], other[2::3], strict=True)]
+        moved = np.abs(other - q).reshape(-1, 3)[:, :2].max(axis=1)
+        told = []
+        for i, body in enumerate(system.mechanism.bodies):
+            x, y, angle = other[3 * i : 3 * i + 3]
+            if abs(turned[i]) > APART:
+                told.append(f"{body} {shown(math.degrees(math.remainder(angle, math.tau)))} deg")
+            elif moved[i] > APART:
+                told.append(f"{body} ({shown(x)}, {shown(y)}) m")
+        if told:
+            yield ", ".join(told)
 
 
 def _attached(model: Mechanism | System) -> tuple[System, list[str]]:
@@ -168,6 +193,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     yield from _start(system, q)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
+    yield from _tables(system.given)
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
@@ -196,6 +222,29 @@ def _smooth(mechanism: Mechanism) -> Iterator[str]:
         if joint.roughness and not joint.loose:
             ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
             yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
+
+
+def _tables(mechanism: Mechanism) -> Iterator[str]:
+    """Tables that swing far beyond their values, and motions of drives whose speed jumps."""
+    for name, element in (*mechanism.drives.items(), *mechanism.forces.items()):
+        for key, motion in element.given():
+            for one in tables_in(motion):
+                if one.interpolation == "cubic" and one.beyond() > SWINGS:
+                    yield (
+                        f"{name}.{key}: the cubic spline through its table goes beyond the values by "
+                        f"{one.beyond():.3g} times their range; set interpolation: pchip or linear, or give more points"
+                    )
+                if one.interpolation == "linear" and name in mechanism.drives and not mechanism.drives[name].at_rate:
+                    yield f"{name}.{key}: the speed of a linear table jumps at its points; set interpolation: pchip"
+
+
+def tables_in(motion: object) -> Iterator[Table]:
+    """The tables of a motion: itself, or its terms."""
+    if isinstance(motion, Table):
+        yield motion
+    elif isinstance(motion, Sum):
+        for term in motion.terms:
+            yield from tables_in(term)
 
 
 def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:

@@ -16,7 +16,8 @@ from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
-from .assembly import CLOSED, RANK, Held, assemble, close, freedom, guess, rate_rows, sizes
+from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
+from .guesses import guess
 
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one

@@ -10,7 +10,8 @@ import numpy as np
 from ..elements.pose import Pose
 from ..model.control import Coordinate, axis_of
 from ..model.mechanism import Mechanism
-from ..model.motions import Table, table
+from ..model.motions import table
+from ..parts.tables import Table
 from ..physics.reduced import coordinate_value, ideal
 from ..system import System
 from .cycle import follow

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.program import trace
 from ..model.control import Along, axis_of, use
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
@@ -83,61 +82,74 @@ def linearise(
     axes = listed(states) or (acting if len(acting) == free.degrees else undriven(system, q))
     if len(axes) != free.degrees:
         raise ModelError(Problem(("states",), f"there are {len(axes)} for {free.degrees} degrees of freedom"))
-    seen = listed(outputs) or axes
-    rated = [isinstance(one, str) and one.endswith(".rate") for one in seen]
-    read = [axis_of(one.removesuffix(".rate") if rate else one) for one, rate in zip(seen, rated, strict=True)]
-    # names are checked as those of a control loop, which needs an actuator
-    loop = use("open_loop", axes, actuators=acting or axes[:1], sensors=read)
-    system = System(base.replace(control=loop))
-    marked = list(zip(loop.sensors.values(), rated, strict=True))
-    numbers = system.parameters
-    for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(loop.actuators))):
-        numbers = numbers | {f"{part}.{i}": float(x) for i, x in enumerate(values)}
-    written = linear(system.equations(free.redundant), marked)
-    kind = "linear", free.redundant, tuple(rated)
-    run = Run(system.program(kind, lambda: trace(written, {}, numbers)), numbers)
-    n, m, k = len(axes), len(acting), len(seen)
+    about = _About(base, axes, acting, listed(outputs) or axes)
+    return about.linear(about.run(q, v, free.redundant))
 
-    def found(u: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        run.start(0, numbers | {f"input.{i}": float(x) for i, x in enumerate(u)})
+
+class _About:
+    """The mechanism with a loop of its inputs, outputs and states, in which names are checked as in any loop."""
+
+    def __init__(self, base: Mechanism, axes: list[Any], acting: list[Any], seen: list[Any]) -> None:
+        self.rated = [isinstance(one, str) and one.endswith(".rate") for one in seen]
+        read = [axis_of(one.removesuffix(".rate") if rate else one) for one, rate in zip(seen, self.rated, strict=True)]
+        self.loop = use("open_loop", axes, actuators=acting or axes[:1], sensors=read)  # which needs an actuator
+        self.system = System(base.replace(control=self.loop))
+        self.n, self.m, self.k = len(axes), len(acting), len(seen)
+        self.numbers: dict[str, Any] = dict(self.system.parameters)
+
+    def run(self, q: np.ndarray, v: np.ndarray, redundant: Sequence[str]) -> Run:
+        """The program that computes the point q, v, and the slopes there."""
+        for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(self.loop.actuators))):
+            self.numbers |= {f"{part}.{i}": float(x) for i, x in enumerate(values)}
+        marked = list(zip(self.loop.sensors.values(), self.rated, strict=True))
+        kind = "linear", redundant, tuple(self.rated)
+        made = self.system.traced_as(kind, lambda: linear(self.system.equations(redundant), marked), {}, self.numbers)
+        return Run(made, self.numbers)
+
+    def found(self, run: Run, u: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """States with accelerations, outputs, and the slopes of accelerations and outputs, under inputs u."""
+        n, m, k = self.n, self.m, self.k
+        run.start(0, self.numbers | {f"input.{i}": float(x) for i, x in enumerate(u)})
         run.advance(1)
         row = np.array([column[-1] for column in run.rows("linear").values()])
         if not np.isfinite(row).all() or row[0] > 1e-9:
-            names = ", ".join(map(label, loop.coordinates.values()))
+            names = ", ".join(map(label, self.loop.coordinates.values()))
             text = f"{names} do not determine the mechanism's motion there; give others, or another point"
             raise ModelError(Problem(("states",), text))
         slopes = row[1 + 3 * n + k :].reshape(n + k, -1)[:, : 2 * n + m]
         return row[1 : 1 + 3 * n], row[1 + 3 * n : 1 + 3 * n + k], slopes
 
-    motion, _, slopes = found([])
-    pulled, push = motion[2 * n :], slopes[:n, 2 * n :]
-    u = np.linalg.lstsq(push, -pulled, rcond=1e-12)[0]
-    motion, output, slopes = found(u)
-    residual = motion[n:]
-    scale = np.abs(pulled).max() + math.hypot(*base.gravity) / sizes(system)[0] + 1.0
-    rest = bool(np.abs(residual).max() <= STILL * scale)
-    names = [label(axis) for axis in loop.coordinates.values()]
-    states_ = (*names, *(f"{name}.rate" for name in names))
-    text = "an equilibrium" if rest else "no equilibrium: " + ", ".join(
-        f"d({name})/dt = {x:.6g}" for name, x in zip(states_, residual, strict=True) if abs(x) > STILL * scale
-    )  # fmt: skip
-    return Linear(
-        A=np.vstack([np.eye(n, 2 * n, n), slopes[:n, : 2 * n]]),
-        B=np.vstack([np.zeros((n, m)), slopes[:n, 2 * n :]]),
-        C=slopes[n:, : 2 * n],
-        D=slopes[n:, 2 * n :],
-        states=states_,
-        inputs=tuple(label(axis) for axis in list(loop.actuators.values())[:m]),
-        outputs=tuple(
-            label(axis) + (".rate" if rate else "") for axis, rate in zip(loop.sensors.values(), rated, strict=True)
-        ),
-        state=motion[: 2 * n],
-        input=u,
-        output=output,
-        residual=residual,
-        equilibrium=rest,
-        text=text,
-    )
+    def linear(self, run: Run) -> Linear:
+        """The linear system about the point, with the inputs that hold it there as well as they can."""
+        n, m = self.n, self.m
+        motion, _, slopes = self.found(run, [])
+        pulled, push = motion[2 * n :], slopes[:n, 2 * n :]
+        u = np.linalg.lstsq(push, -pulled, rcond=1e-12)[0]
+        motion, output, slopes = self.found(run, u)
+        residual = motion[n:]
+        still = STILL * (
+            np.abs(pulled).max() + math.hypot(*self.system.mechanism.gravity) / sizes(self.system)[0] + 1.0
+        )
+        rest = bool(np.abs(residual).max() <= still)
+        names = [label(axis) for axis in self.loop.coordinates.values()]
+        states = (*names, *(f"{name}.rate" for name in names))
+        moving = [f"d({name})/dt = {x:.6g}" for name, x in zip(states, residual, strict=True) if abs(x) > still]
+        marked = zip(self.loop.sensors.values(), self.rated, strict=True)
+        return Linear(
+            A=np.vstack([np.eye(n, 2 * n, n), slopes[:n, : 2 * n]]),
+            B=np.vstack([np.zeros((n, m)), slopes[:n, 2 * n :]]),
+            C=slopes[n:, : 2 * n],
+            D=slopes[n:, 2 * n :],
+            states=states,
+            inputs=tuple(label(axis) for axis in list(self.loop.actuators.values())[:m]),
+            outputs=tuple(label(axis) + (".rate" if rate else "") for axis, rate in marked),
+            state=motion[: 2 * n],
+            input=u,
+            output=output,
+            residual=residual,
+            equilibrium=rest,
+            text="an equilibrium" if rest else f"no equilibrium: {', '.join(moving)}",
+        )
 
 
 def label(axis: Along) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..elements.pose import Pose
-from ..engine.program import trace
-from ..model.control import Along
+from ..model.control import Along, Control
 from ..model.parts import ModelError, Problem
 from ..physics.dynamics import Equations
 from ..physics.loop import Loop, tour
@@ -22,8 +21,7 @@ from .starting import closed
 def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> list[str]:
     """What should be known of the control loop before a run to `until` (s) from the coordinates q, where the mechanism
     has so many degrees of freedom; refuses what cannot work."""
-    mechanism, found = system.mechanism, []
-    control = mechanism.control
+    mechanism, control = system.mechanism, system.mechanism.control
     if control is None:
         return []
     modelled = Loop(Equations(mechanism, lambda address: 0)).model is not None
@@ -35,13 +33,7 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
     if modelled and not control.cut and axes != acting:
         text = f"{acting} for {axes} coordinates; a law with a model needs as many of both, or joints to cut"
         raise ModelError(Problem(("control", "actuators"), text))
-    for section in ("coordinates", "actuators", "sensors"):
-        parts = getattr(control, section)
-        shaken = q + 1e-3 * np.random.default_rng(1).standard_normal(len(q))
-        pairs = zip(parts, *(measured(system, at, 0 * q, list(parts.values()))[0] for at in (q, shaken)), strict=True)
-        for name, here, there in pairs:
-            if here == there:
-                raise ModelError(Problem(("control", section, name), "moves with nothing; it belongs to the ground"))
+    _refuse_still(system, q)
     twin = ideal_system(system)
     free = degrees if twin is system else freedom(twin, q).degrees
     if acting > free:
@@ -62,6 +54,26 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
         named = ", ".join(control.sensors)
         text = f"{sensors} sensors ({named}) to move a model that needs {needed}; name {needed}, or none"
         raise ModelError(Problem(("control", "sensors"), text))
+    wrong = unreachable(system, q, until) if not driven and axes == free and square else None
+    if wrong and modelled:
+        raise ModelError(Problem(("control", "coordinates"), wrong))
+    return [*_doubtful(control), *([f"control: {wrong}"] if wrong else [])]
+
+
+def _refuse_still(system: System, q: np.ndarray) -> None:
+    """Refuse a coordinate, actuator or sensor that moves with nothing."""
+    shaken = q + 1e-3 * np.random.default_rng(1).standard_normal(len(q))
+    for section in ("coordinates", "actuators", "sensors"):
+        parts = getattr(system.mechanism.control, section)
+        pairs = zip(parts, *(measured(system, at, 0 * q, list(parts.values()))[0] for at in (q, shaken)), strict=True)
+        for name, here, there in pairs:
+            if here == there:
+                raise ModelError(Problem(("control", section, name), "moves with nothing; it belongs to the ground"))
+
+
+def _doubtful(control: Control) -> list[str]:
+    """What may be run, with a warning: gains whose conditions do not hold, a model that is not always determined."""
+    found = []
     if control.computed:
         given = ", ".join(f"{name} = {x:g}" for name, x in control.law.values.items())
         for condition in control.law.law.violated(control.law.values):
@@ -71,10 +83,7 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
             f"control: the model is moved by sensors that do not always determine it; regularisation "
             f"{control.regularisation:g} decides there, and results depend on it"
         )
-    wrong = unreachable(system, q, until) if not driven and axes == free and square else None
-    if wrong and modelled:
-        raise ModelError(Problem(("control", "coordinates"), wrong))
-    return found + ([f"control: {wrong}"] if wrong else [])
+    return found
 
 
 def ideal_system(system: System) -> System:
@@ -94,7 +103,7 @@ def unreachable(system: System, q: np.ndarray, until: float) -> str | None:
     state = dict(zip(system.coordinates, q.tolist(), strict=True)) | {"t": 0.0}
     given = system.parameters | {"tour.until": float(until)}
     given |= {f"tour.{i}": x for i, x in enumerate(begun)}
-    made = system.program("tour", lambda: trace(tour(system.equations()), dict.fromkeys(state, 0.0), given))
+    made = system.traced_as("tour", lambda: tour(system.equations()), dict.fromkeys(state, 0.0), given)
     run = Run(made, given, state)
     run.advance()
     if run.status[0] == "done":

@@ -1,4 +1,4 @@
-"""The state in which a mechanism starts, with its rigid joints in the middle of their play."""
+"""The state in which a mechanism starts, its loose joints on the wall that carries them or in the middle."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from ..errors import ComputationFailed, InputError
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..system import System
-from .assembly import Freedom, launch
+from .assembly import RANK, Freedom, launch, rate_rows, sizes, starts
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
+UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
+SHUT = 1e-12  # m or rad: a wall that moves by less stays
+REACH = 10.0  # times its play: so far a joint can lean
+TINY = 1e-12  # of a slope: a gap that a row does not change
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
@@ -33,7 +37,8 @@ def closed(system: System) -> System:
 
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
-    energy; joints with rigid or compliant play in the middle of it, unless the start values say otherwise.
+    energy; joints with rigid or compliant play on the wall or in the middle of it, as the mechanism says, unless the
+    start values say otherwise.
 
     reclose: take only as many start values as the ideal mechanism has degrees of freedom.
     """
@@ -51,7 +56,65 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     }
     at = dict(zip(system.coordinates, q, strict=True))
     same = all(abs(at[name] - x) <= SAME for name, x in given.items())
-    return (q, v) if reclose or same else launch(system)
+    if not (reclose or same):
+        return launch(system)
+    return loaded(system, q, v) if mechanism.journals == "loaded" else (q, v)
+
+
+def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ideal mechanism's state at time 0 moved so that each joint with play rests on the wall to which the ideal
+    mechanism's reaction presses it, the second point of each joint as fast as the first.
+
+    A reaction lam on the rows r of an ideal joint pushes the second body along them, so its wall is where lam r is
+    least: opposite to the force for a journal, at corners or flanks for guides and gears.
+    """
+    ideal, scale = closed(system), sizes(system)
+    multipliers = ideal.evaluate(q, v).accelerations()[1]
+    rows = {name: [i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) == name]
+            for name in system.mechanism.loose((Rigid, Compliant))}  # fmt: skip
+    least = UNLOADED * np.abs(multipliers).max(initial=0.0)
+    pressed = {name: part for name, part in rows.items() if part and np.abs(multipliers[part]).max() > least}
+    held, kept = starts(ideal, q), ~rate_rows(ideal)
+    at, target = q, np.zeros(len(ideal.rows))
+    for _ in range(ROUNDS if pressed else 0):
+        before = target.copy()
+        for name, part in pressed.items():
+            target[part] = wall(system, name, part, at, multipliers[part])
+        for _ in range(ROUNDS):
+            here = ideal.evaluate(at)
+            gap = np.concatenate([(here.residual - target)[kept], held.rows @ at - held.values])
+            lines = np.vstack([here.B[kept], held.rows]) * scale
+            at = at - scale * np.linalg.lstsq(lines, gap, rcond=RANK)[0]
+        if np.abs(target - before).max() <= SHUT:
+            break
+    here = ideal.evaluate(at)
+    if not pressed or np.abs((here.residual - target)[kept]).max(initial=0.0) > SAME:
+        return q, v
+    begun = [name.removesuffix(".rate") for name in system.mechanism.start if name.endswith("rate")]
+    fixed = [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
+    lines = np.vstack([here.B, np.eye(len(q))[fixed]]) * scale
+    lacking = np.concatenate([here.speed - here.B @ v, np.zeros(len(fixed))])
+    return at, v + scale * np.linalg.lstsq(lines, lacking, rcond=RANK)[0]
+
+
+def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.ndarray) -> np.ndarray:
+    """How far a joint's rows are open where its wall gives these pushes, found from the state q."""
+    from scipy.optimize import linprog  # type: ignore[import-untyped]
+
+    joint, ideal = system.mechanism.joints[name], closed(system)
+    if name in system.journals:
+        found: np.ndarray = -joint.looseness * pushes / np.linalg.norm(pushes)
+        return found
+    here, there = system.evaluate(q), ideal.evaluate(q)
+    mine = [i for i, label in enumerate(system.contacts) if system.mechanism.owner(label) == name]
+    slopes = np.array([system.evaluate(q, rates).openings[mine] for rates in np.eye(len(q))]).T
+    body = next(b for b in map(system.mechanism.owner, joint.between[::-1]) if b != "ground")
+    columns = [system.coordinates.index(f"{body}.{c}") for c in ("x", "y", "angle")]
+    slopes = slopes[:, columns] @ np.linalg.pinv(there.B[np.ix_(part, columns)])  # of the gaps, by the rows
+    unit = joint.looseness / np.maximum(np.abs(slopes).max(axis=0), TINY)
+    box = -slopes * unit / joint.looseness
+    answer = linprog(pushes * unit, box, here.gaps[mine] / joint.looseness, bounds=(-REACH, REACH))
+    return there.residual[part] + (answer.x * unit if answer.success else 0.0)
 
 
 def nearest(system: System, state: np.ndarray, t: float, free: Freedom) -> np.ndarray:

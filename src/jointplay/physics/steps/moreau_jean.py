@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ...elements.pose import Pose, Spot
-from ...engine.text import SINGULAR_PIVOT, branch, loop, stop, subroutine
+from ...engine.text import branch, loop, subroutine
 from ...engine.typing import Matrix, Scalar, Vector
-from ...engine.values import where
+from ...engine.values import sqrt, where
 from ...errors import InputError
 from ...model.clearances import Rigid
 from ...numerics.choice import maximum
-from ...numerics.linalg import Factor, Pair, dot
+from ...numerics.linalg import Factor, Pair, dot, is_zero
 from ..contact_solver import FINE, OPEN, SOFT, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
 from ..dynamics import Equations
@@ -28,41 +28,90 @@ from ..motion import PIVOT, Motion
 from ..spread import mixed
 from ..step import Acting, Point, Reaction, State, Step, Stepper, Touch, is_number, positive
 
+STEP = 1e-5  # s: unless a step or a tolerance is given
+LEAST, MOST = 1e-12, 1e-2  # tolerances
 SHUT = 5e-12  # m or rad: what a step may leave open before its positions are closed once more
 VIOLATED = 1e-6  # of the largest impulse: more is no solution
 OPENED = 1e-7  # m or rad: more cannot be closed
 ROUNDS = 8  # of closing positions
+NEAR = 1e-3  # of pivots: positions in which rows depend on each other are looked for below
 ACROSS = 0.1  # of the play: what moves by more in one step may come from the other side
 
 
 @dataclass(frozen=True)
 class MoreauJean(Stepper):
-    """Moreau-Jean time stepping for rigid contact with steps of one length (s).
+    """Moreau-Jean time stepping for rigid contact, with steps of one length or chosen by a tolerance.
 
-    theta: weight of the new rates in the positions; projection: "combined" moves positions back onto joints and
-    closed contacts in every step, "none" leaves their drift; forces: "explicit" at the beginning of a step, or at
-    its "midpoint".
+    step: the length of all steps (s); rtol: in its place, the error of a step relative to what the speed of each body
+    moves it on (steps/chosen.py); theta: weight of the new rates in the positions; projection: "combined" moves
+    positions back onto joints and closed contacts in every step, "none" leaves their drift; forces: "explicit" at the
+    beginning of a step, or at its "midpoint"; order: 2, or 1 for the scheme as published in 2016, to which
+    theta and forces belong.
     """
 
-    step: float = 1e-5
+    step: float | None = None
     theta: float = 0.5
     projection: Literal["combined", "none"] = "combined"
     forces: Literal["explicit", "midpoint"] = "explicit"
+    order: Literal[1, 2] = 2
+    rtol: float | None = None
 
     computes: ClassVar[tuple[type, ...]] = (Rigid,)
     impulsive: ClassVar[bool] = True
+    error_order: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        positive("MoreauJean", step=self.step)
+        if self.step is None and self.rtol is None:
+            object.__setattr__(self, "step", STEP)
+        if self.step is not None and self.rtol is not None:
+            raise InputError(f"MoreauJean: give step or rtol, not both; got {self.step!r} and {self.rtol!r}")
+        positive("MoreauJean", **({"step": self.step} if self.rtol is None else {"rtol": self.rtol}))
+        if self.rtol is not None and not LEAST <= self.rtol <= MOST:
+            raise InputError(f"MoreauJean: rtol must be between {LEAST:g} and {MOST:g}, got {self.rtol!r}")
+        if self.rtol is not None and self.order == 1:
+            raise InputError("MoreauJean: the scheme of order 1 has steps of one length; give step in place of rtol")
         if not (is_number(self.theta) and 0.5 <= self.theta <= 1):
             raise InputError(f"MoreauJean: theta must be between 0.5 and 1, got {self.theta!r}")
         for name, known in (("projection", ("combined", "none")), ("forces", ("explicit", "midpoint"))):
             if getattr(self, name) not in known:
                 raise InputError(f"MoreauJean: {name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise InputError(f"MoreauJean: order must be 1 or 2, got {self.order!r}")
+        for name, only in (("theta", 0.5), ("forces", "explicit")) if self.order == 2 else ():
+            if getattr(self, name) != only:
+                text = f"a step of order 2 knows {name}={only!r} only, got {getattr(self, name)!r}; add order=1"
+                raise InputError(f"MoreauJean: {text}")
+
+    @property
+    def adaptive(self) -> bool:  # type: ignore[override]
+        """Whether a tolerance chooses the steps."""
+        return self.rtol is not None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The fields that are run-time numbers."""
+        return ("rtol",) if self.adaptive else ("step",)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether steps use what acted in the last one."""
+        return self.order == 2
+
+    def finer(self) -> MoreauJean:
+        """The same with half its steps."""
+        if self.rtol is not None:
+            return replace(self, rtol=max(self.rtol / 4, LEAST))
+        assert self.step is not None
+        return replace(self, step=self.step / 2)
 
     def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h."""
-        return RigidStep(self, motion, now.state, h).step()
+        if self.order == 1:
+            return RigidStep(self, motion, now.state, h).step()
+        from .chosen import ChosenStep  # they are made of parts of this file
+        from .second_order import SecondOrder
+
+        return (ChosenStep if self.adaptive else SecondOrder)(self, motion, now.state, h).step()
 
 
 class ContactRows:
@@ -169,7 +218,6 @@ class RigidStep:
         self.motion.rows = self.rows.labels
         self.spread = self.equations.spread(self.rows)
         self.smooth, self.called = self.spread.nearest(free, self.rows.speed)
-        stop(self.spread.weak(PIVOT), SINGULAR_PIVOT)
         if self.project:
             # a row on rates has no residual: its positions follow its rates
             lacking = [w - dot(row, free) for w, row in zip(self.rows.speed, self.rows.B, strict=True)]
@@ -205,15 +253,17 @@ class RigidStep:
                 held[i] = where((before[i] == OPEN) & slow, STICKING, before[i])
             b[2 * i] = b[2 * i] + where(impact, bounce[i] * old[2 * i], 0.0)  # Newton's rule, for all that are closed
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
+            for k in (2 * i, 2 * i + 1):
+                W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
         problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
         changes = [one.change for one in responses]
         found = self.activated(problem, gaps, changes) if len(gaps) > 1 else self.impulses(problem, gaps, changes)
         p, violation = found.answer.impulses, found.answer.violation
-        fail(violation > VIOLATED, UNSOLVED, residual=violation)
         for i in every:
             fail(blocked[i], BLOCKED, i, -gaps[i])
+        fail(violation > VIOLATED, UNSOLVED, residual=violation)
         touches = []
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
@@ -356,7 +406,9 @@ class RigidStep:
             i = self.motion.joints.index(c.joint)
             added = reaction(ahead, c, touch.normal, touch.tangential)
             reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added, strict=True)))
-        return Acting([], ends.rows, reactions, ends.touches, command=self.command, over=self.h)
+        near = self.spread.weak(NEAR)
+        firm = branch(near, lambda: sqrt(self.spread.least()), lambda: 1.0) if self.rows.B else 1.0
+        return Acting([], ends.rows, reactions, ends.touches, command=self.command, over=self.h, firm=firm)
 
 
 def combined(base: Sequence[Scalar], weights: Sequence[Scalar], changes: Sequence[Sequence[Scalar]]) -> Vector:
@@ -369,8 +421,9 @@ def combined(base: Sequence[Scalar], weights: Sequence[Scalar], changes: Sequenc
 
 def closing(W: Matrix, wanted: Vector, chosen: Vector) -> Vector:
     """Multipliers that open the chosen gaps by what is wanted, for the responses W of the gaps."""
+    chosen = [False if is_zero(W[i][i]) else one for i, one in enumerate(chosen)]  # what cannot move cannot be opened
     if len(wanted) == 1:
-        return [where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
+        return [0.0 if is_zero(W[0][0]) else where(chosen[0], wanted[0] * (1 / W[0][0]), 0.0)]
     matrix = [[where(chosen[i] & chosen[j], w, 0.0) for j, w in enumerate(row)] for i, row in enumerate(W)]
     for i, row in enumerate(W):
         matrix[i][i] = where(chosen[i], row[i] * (1 + SOFT), 1.0)

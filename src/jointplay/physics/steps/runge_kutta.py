@@ -45,33 +45,26 @@ def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) 
 class RungeKutta(Stepper):
     """Dormand and Prince's 5(4) pair with adaptive steps, projected on the constraints.
 
-    rtol, atol: tolerated error of a step in every coordinate and rate, relative and absolute (SI); max_step (s):
-    a hundredth of the run unless given.
+    rtol, atol: tolerated error of a step in every coordinate and rate, relative and absolute (SI); max_step (s): the
+    longest step.  Steps also end where motions have their knots.
     """
 
     rtol: float = 1e-8
     atol: float = 1e-10
-    max_step: float | None = None
+    max_step: float = 1.0
 
     adaptive: ClassVar[bool] = True
     error_order: ClassVar[int] = 5
     numbers: ClassVar[tuple[str, ...]] = ("rtol", "atol", "max_step")
 
     def __post_init__(self) -> None:
-        given = {} if self.max_step is None else {"max_step": self.max_step}
-        positive("RungeKutta", rtol=self.rtol, atol=self.atol, **given)
+        positive("RungeKutta", rtol=self.rtol, atol=self.atol, max_step=self.max_step)
         if self.rtol < 1e-14:
             raise InputError(f"RungeKutta: rtol {self.rtol!r} is below what double precision can hold; use >= 1e-14")
 
-    def given(self, until: float) -> dict[str, float]:
-        """The run-time numbers of a run to a time (s)."""
-        longest = until / 100 if self.max_step is None else self.max_step
-        return {"rtol": float(self.rtol), "atol": float(self.atol), "max_step": float(longest)}
-
-    def finer(self, until: float) -> RungeKutta:
+    def finer(self) -> RungeKutta:
         """The same with tolerances that halve its steps."""
-        longest = (self.max_step or until / 100) / 2
-        return replace(self, rtol=max(self.rtol / 32, 1e-14), atol=self.atol / 32, max_step=longest)
+        return replace(self, rtol=max(self.rtol / 32, 1e-14), atol=self.atol / 32, max_step=self.max_step / 2)
 
     def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h, with the error that the embedded formula of order 4 shows."""

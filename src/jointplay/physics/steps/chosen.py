@@ -1,0 +1,87 @@
+"""Steps of second order whose length a tolerance chooses.
+
+The error of a step is judged by the change of the accelerations since the last one.  Over a step of length k a change
+of the acceleration at the rate j moves a body aside by about j k^3/12; a step is good if this is at most rtol times
+what the largest speed of the body so far would move it on, v k.  Both are measured for all of a body at once, as the
+square root of m v^2 + J w^2, so that no length or angle has to be weighed against another.
+
+A chosen step ends where something strikes, so that a short one can follow.  Contacts may knock each other open over
+and over; what has less than rtol^2 of the kinetic energy is neglected, and while impacts follow each other within
+what was a step before the first of them, more and more of it is, until they come to rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...engine.typing import Scalar, Vector
+from ...engine.values import sqrt, where
+from ...numerics.choice import maximum
+from ...numerics.linalg import dot
+from ..motion import WATCHED
+from ..step import State
+from .moreau_jean import Ends, Landing
+from .passes import NOTHING, STILL
+from .second_order import GO, Going, SecondOrder
+
+SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic energy of all
+COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
+
+
+class ChosenStep(SecondOrder):
+    """One step of second order with its error, as text."""
+
+    @property
+    def scales(self) -> Vector:
+        """The largest m v^2 + J w^2 of each body so far (J)."""
+        return self.recent.watched[: -len(WATCHED)]
+
+    def energy(self, i: int, rates: Vector) -> Scalar:
+        """m v^2 + J w^2 of a body."""
+        own = slice(3 * i, 3 * i + 3)
+        return dot(self.equations.masses()[own], [w * w for w in rates[own]])
+
+    def judged(self, ahead: Going, split: Scalar) -> Going:
+        """The pass with its error relative to the tolerance; one that leads to an impact counts if it is too long by
+        itself, and then as the whole step would."""
+        new, old, k, h = ahead.state.recent, self.recent, self.k, self.h
+        assert new is not None
+        scales, worst = new.watched[: -len(WATCHED)], 0.0
+        least = SLOW * sum(scales, start=0.0)
+        change = [a - b for a, b in zip(new.a, old.a, strict=True)]
+        for i, scale in enumerate(scales):
+            worst = maximum(worst, self.energy(i, change) / maximum(scale + least, NOTHING))
+        error = sqrt(worst) * (h * h) / (6 * (k + old.length) * self.motion.given("rtol"))
+        error = where(old.length > 0, error, 0.0)  # the first pass of all, and after an impact, cannot be judged
+        goes = (self.going.aim == GO) & (error * (k * k) > h * h)
+        return replace(ahead, error=where((self.tries & ~split) | goes, error, 0.0))
+
+    def over(self, ahead: Going, rest: Scalar) -> Scalar:
+        """A step ends where something strikes, or is given up."""
+        return super().over(ahead, rest) | (self.impact & (self.going.strikes > 0.0)) | (ahead.error > 1.0)
+
+    def still(self, response: Scalar) -> Scalar:
+        """The rate of a gap that counts as none: it has less than rtol^2 of the kinetic energy, or more in a row of
+        impacts."""
+        neglected = maximum(self.recent.watched[-1], 1.0)
+        energy = sum(self.scales, start=0.0)
+        return maximum(STILL, self.motion.given("rtol") * neglected * sqrt(energy * abs(response)))
+
+    def waiting(self, leaves: Scalar) -> Scalar:
+        """A contact that hardly opens is not let go yet."""
+        return self.learning | ~leaves
+
+    def moved(self, ends: Ends, place: Landing, gaps: Vector) -> State:
+        """The state after the pass, with what the next steps go by."""
+        state = super().moved(ends, place, gaps)
+        assert state.recent is not None
+        scales = [maximum(scale, self.energy(i, ends.rates)) for i, scale in enumerate(self.scales)]
+        calm, before, neglected = self.recent.watched[-len(WATCHED) :]
+        struck, quick = self.impact & (self.going.strikes > 0.0), calm < before
+        gone = calm + where(self.tries | (self.going.aim == GO), self.k, 0.0)
+        row = [
+            where(struck, 0.0, gone),  # time since the last impact (s)
+            where(struck & ~quick, self.h, before),  # the step before a row of impacts (s)
+            where(struck, where(quick, COARSER * maximum(neglected, 1.0), 1.0), neglected),
+        ]
+        return replace(state, recent=replace(state.recent, watched=[*scales, *row]))

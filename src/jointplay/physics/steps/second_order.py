@@ -1,0 +1,251 @@
+"""Rigid contact of second order: a step is a pass, and is split where something strikes.
+
+A pass (passes.py) of the whole step is tried.  If an open contact would end in penetration, a pass leads to the
+earliest impact; the impact itself is a pass of no length; one pass more, whose end is thrown away, learns what acts
+after the jump; and the rest of the step is tried.  A run begins with an impact, if
+only of what touches already, and a pass that learns.  All passes are one text: its machine code is there once, and a
+step without impact goes through it once.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ...engine.text import branch, loop, subroutine
+from ...engine.trees import mapped
+from ...engine.typing import Scalar, Vector
+from ...engine.values import sqrt, where
+from ...numerics.choice import maximum, minimum
+from ...numerics.linalg import Pair
+from ..contact_solver import FINE, OPEN, either
+from ..contacts import contacts
+from ..loop import Command
+from ..step import Acting, Reaction, State, Step, Touch
+from .moreau_jean import Ends
+from .passes import NOTHING, Pass
+
+IMPACT, LEARN, TRY, GO = 0.0, 1.0, 2.0, 3.0  # what a pass is for
+BOUNCES = 6  # impacts in a step; what strikes after them rests
+IMPACTS = 12  # in a step at most; what is open still is moved out of penetration, and strikes in the next step
+PASSES = 3 + 4 * IMPACTS
+DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
+TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
+SHORTEST = 1e-9  # of the step
+
+Form = TypeVar("Form")
+
+
+@dataclass
+class Going:
+    """Where a step stands between two passes."""
+
+    state: State
+    turns: dict[str, Pair]  # cosine and sine of the bodies' angles there
+    aim: Scalar  # what the next pass is for
+    k: Scalar  # its length (s)
+    rest: Scalar  # what is left of the step (s)
+    strikes: Scalar  # how many impacts it had
+    hit: Vector  # 1 for contacts that strike next
+    struck: Vector  # 1 for contacts that were struck in this step
+    slips: Vector  # of the contacts (m/s)
+    impulses: Vector  # normal and tangential, of the contacts in turn: of the impacts if there were some (N s)
+    reactions: list[Reaction]  # the impulses of the joints that go with them
+    watched: dict[str, Scalar]  # signals of a continuous law
+    residuals: dict[str, Scalar]
+    refined: Scalar  # 1 where positions were closed once more
+    error: Scalar = 0.0  # of chosen steps, relative to the tolerance
+
+
+class SecondOrder(Pass):
+    """One step of second order as text."""
+
+    def step(self) -> Step:
+        """The step: passes until nothing is left of it."""
+        motion, control, now = self.motion, self.motion.loop, self.now
+        steered: Vector = []
+        if control and motion.digital:
+            self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
+            control.guard(self.command)
+            steered = control.forces(now.q, now.t, self.command.torques)
+        assert now.recent is not None
+        known = now.recent.length > 0  # a step that ends in an impact leaves nothing to go by
+        going, _ = loop(self.beginning(known), self.once, PASSES)
+        pose = self.equations.pose(going.state.q, going.state.t, going.turns)
+        counts = {"steps.refined": going.refined} if self.project else {}
+        if motion.labels:
+            counts["steps.unconverged"] = where(going.residuals["violation"] > FINE, 1.0, 0.0)
+        did, found = self.acted(going), contacts(pose)
+        shown = functools.partial(self.shown, going.state, did)
+        error = None if motion.fixed else going.error
+        return Step(going.state, error, did, going.residuals, counts, pose, found, steered, shown=shown)
+
+    def beginning(self, known: Scalar) -> Going:
+        """Before the first pass: the whole step is tried, or what acts is learnt first."""
+        motion, none = self.motion, [0.0] * len(self.motion.labels)
+        reactions = [Reaction(0.0, 0.0, 0.0) for _ in motion.joints]
+        sizes = {"drift": 0.0, "penetration": 0.0} | ({"violation": 0.0} if none else {})
+        watched = dict.fromkeys(motion.loop.watched if motion.loop and not motion.digital else (), 0.0)
+        turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
+        aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
+        seen = none, none, none, [*none, *none], reactions
+        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0)
+
+    # -- what the step leaves for the record
+    def acted(self, going: Going) -> Acting:
+        """The impulses of the step; of a step with impacts those of its impacts."""
+        recent, touches = going.state.recent, []
+        h = self.h if self.motion.fixed else going.state.t - self.now.t  # a chosen step ends where something strikes
+        assert recent is not None
+        each = zip(going.state.modes, going.slips, going.struck, strict=True)
+        for i, (mode, slip, struck) in enumerate(each):
+            n, t = going.impulses[2 * i : 2 * i + 2]
+            touches.append(Touch(0.0, 0.0, slip, n, t, mode, False, struck > 0.5))
+        command = self.command
+        if self.motion.loop and command is None:
+            place = going.state.known
+            command = Command(recent.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
+        rows = [x * h for x in recent.multipliers]
+        return Acting(recent.a, rows, going.reactions, touches, command=command, over=h)
+
+    def shown(self, end: State, did: Acting) -> Acting:
+        """The forces where the step ends: sizes by those of the middles of this step and of the last, if nothing
+        changed between them, and directions as they are there."""
+        old, new = self.now.recent, end.recent
+        assert old is not None and new is not None
+        share = where((old.length > 0) & (new.length > 0), new.length / (new.length + old.length), 0.0)
+        for before, touch in zip(self.now.modes, did.touches, strict=True):
+            share = where((before == touch.mode) & ~touch.closes, share, 0.0)
+        now = mapped(lambda x, y: x + share * (x - y), new, old)
+        normal = [maximum(x, 0.0) for x in now.normal]
+        there = subroutine(self.reactions_at)  # which sees places and rates as numbers
+        reactions = there(end.q, end.v, end.t, now.multipliers, normal, now.tangential)
+        both = zip(did.touches, normal, now.tangential, strict=True)
+        touches = [replace(touch, normal=n, tangential=t) for touch, n, t in both]
+        command = self.command or (did.command and replace(did.command, torques=now.torques))
+        return Acting(now.a, now.multipliers, reactions, touches, command=command)
+
+    # -- passes
+    def once(self, going: Going) -> tuple[Going, Scalar]:
+        """One pass, and whether another is needed."""
+        aim = going.aim
+        self.going, self.tries = going, aim == TRY
+        impact, rebounds = aim == IMPACT, going.strikes <= BOUNCES
+        end = self.motion.after - (going.rest - going.k)
+        self.begin(going.state, end, going.k, going.hit, impact, aim == LEARN, impact & rebounds)
+        ends = self.go()
+        gaps, gone = self.closed(ends)
+        deep = [self.sinks(i, gap) for i, gap in enumerate(gaps)]
+        split = (self.tries & either(deep) & (going.strikes < IMPACTS)) if deep else False
+        accepted = ~self.learning & ~split if deep else ~self.learning
+        self.refuse(ends, accepted)
+        gone, turns, gaps, refined = self.refined(gone, gaps, accepted)
+        residuals = {"drift": gone.drift, "penetration": gone.depth} | ({"violation": ends.violation} if deep else {})
+        ahead = replace(
+            going,
+            state=self.moved(ends, gone, gaps),
+            turns=turns,
+            slips=[touch.slip for touch in ends.touches],
+            watched=self.said.watched if self.motion.loop and self.command is None else {},
+            residuals=mapped(maximum, going.residuals, residuals),
+            refined=maximum(going.refined, refined),
+        )
+        ahead = self.judged(ahead, split)
+        n, t = ([getattr(touch, x) for touch in ends.touches] for x in ("normal", "tangential"))
+        reactions = self.reactions_of(self.rows, self.near, ends.rows, n, t)
+        this = [x for touch in ends.touches for x in (touch.normal, touch.tangential)], reactions
+
+        def finished() -> tuple[Going, Scalar]:
+            if not deep:
+                return replace(ahead, reactions=reactions), False
+            calm = either([x > 0.5 for x in going.struck])
+            impulses, joints = choose(calm, (going.impulses, going.reactions), this)
+            return replace(ahead, impulses=impulses, reactions=joints), False
+
+        done = accepted & self.tries
+        after: tuple[Going, Scalar] = branch(done, finished, lambda: self.onward(ahead, ends, deep, gaps, this))
+        return after
+
+    def judged(self, ahead: Going, split: Scalar) -> Going:
+        """The pass with its error, where steps are chosen."""
+        return ahead
+
+    def over(self, ahead: Going, rest: Scalar) -> Scalar:
+        """Where a pass that is not the last in itself ends the step."""
+        return self.impact & (rest <= SHORTEST * self.h)
+
+    def sinks(self, i: int, gap: Scalar) -> Scalar:
+        """Where an open contact ends in penetration."""
+        return (self.state.modes[i] == OPEN) & (gap < minimum(self.recent.gap[i], 0.0) - DEEP)
+
+    def meeting(self, i: int, gap: Scalar) -> Scalar:
+        """When a contact that ends with this gap met: the root of the parabola through its gap and rate at the
+        beginning."""
+        begin, rate, k = maximum(self.recent.gap[i], 0.0), self.recent.opening[i], self.k
+        bend = (gap - begin - rate * k) / (k * k)
+        width = sqrt(maximum(rate * rate - 4 * bend * begin, 0.0))
+        falling = 2 * begin / maximum(width - rate, NOTHING)
+        rising = (rate + width) / maximum(-2 * bend, NOTHING)
+        return minimum(maximum(where(rate > 0, rising, falling), SHORTEST * self.h), k)
+
+    def onward(
+        self, ahead: Going, ends: Ends, deep: Vector, gaps: Vector, this: tuple[Vector, list[Reaction]]
+    ) -> tuple[Going, Scalar]:
+        """What follows a pass that does not end the step."""
+        going, h = self.going, self.h
+        impact, goes, learns = self.impact, going.aim == GO, self.learning
+        old, new = going.state, ahead.state
+        assert old.recent is not None and new.recent is not None
+        recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=old.recent.length)
+        learnt = replace(old, modes=new.modes, recent=recent)
+        rest = where(goes, going.rest - going.k, going.rest)
+        over = self.over(ahead, rest)
+        k, hit, struck = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit, going.struck
+        impulses, reactions = going.impulses, going.reactions
+        if deep:
+            met = [where(sunk, self.meeting(i, gaps[i]), going.k) for i, sunk in enumerate(deep)]
+            first = met[0]
+            for x in met[1:]:
+                first = minimum(first, x)
+            hits = [where(sunk & (x <= first + TOGETHER * h), 1.0, 0.0) for sunk, x in zip(deep, met, strict=True)]
+            hit = [where(self.tries, x, where(goes, y, 0.0)) for x, y in zip(hits, hit, strict=True)]
+            k = where(self.tries, first, where(goes, 0.0, k))
+            struck = [where(touch.struck, 1.0, x) for touch, x in zip(ends.touches, struck, strict=True)]
+            some = either([touch.struck for touch in ends.touches])
+            record, near, t = self.motion.record, self.near.contacts, self.t
+            branch(some & self.motion.counts, lambda: record.impacts(ends.touches, near, t), lambda: None)
+            added = mapped(lambda x, y: x + y, this, (impulses, reactions))
+            impulses, reactions = choose(some, added, (impulses, reactions))
+        self.begun()
+        aim = where(impact, where(over, IMPACT, LEARN), where(learns, TRY, where(goes, IMPACT, GO)))
+        after = choose(impact | goes, ahead, replace(going, watched=ahead.watched))
+        return replace(
+            after,
+            state=choose(impact | goes, new, choose(learns, learnt, old)),
+            aim=aim,
+            k=k,
+            rest=rest,
+            strikes=going.strikes + where(goes, 1.0, 0.0),
+            hit=hit,
+            struck=struck,
+            impulses=impulses,
+            reactions=reactions,
+            error=ahead.error,
+        ), ~over
+
+    def begun(self) -> None:
+        """Write down what a continuous law says first: the first pass has no length."""
+        if self.motion.loop is None or self.command is not None:
+            return
+        said, first = self.said, self.impact & (self.motion.taken == 0) & (self.going.strikes == 0.0)
+        acting = Acting([], [], [], [], command=said)
+        steered = self.steered_by(self.torques)
+        first = first & self.motion.counts
+        branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
+
+
+def choose(mask: Scalar, a: Form, b: Form) -> Form:
+    """One of two trees of the same form."""
+    chosen: Form = mapped(lambda x, y: where(mask, x, y), a, b)
+    return chosen

@@ -1,0 +1,106 @@
+"""What makes a run trustworthy: residuals, energies and momenta, beside what the run itself is measured by."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import statics
+from ..physics.knots import motions
+from ..physics.step import Stepper
+from .judgement import judged, verdict
+from .outcome import Finding, Outcome
+
+if TYPE_CHECKING:
+    from .reading import Reading
+
+SMOOTH, IMPULSIVE = 1e-3, 1e-2  # of the energy turned over: what may be left over, by forces and by impulses over steps
+ROUNDING = 1e-12  # of an energy, in a step
+NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
+GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
+
+
+def audit(reading: Reading) -> list[Finding]:
+    """What makes the run trustworthy, judged by the run's own scales."""
+    found = [
+        Finding("position drift", max(reading.largest("drift"), drift(reading)), "m or rad"),
+        Finding("energy imbalance", reading.largest("imbalance"), "J"),
+        Finding("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
+    ]
+    if reading.stepper.impulsive:
+        q, v = np.split(reading.simulation.state[reading.lane], 2)
+        here = reading.system.evaluate(q, v, float(reading.simulation.time[reading.lane]))
+        off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
+        found += [
+            Finding("velocity drift at the end", off, "m/s or rad/s"),
+            Finding("penetration", reading.largest("penetration"), "m or rad"),
+            Finding("play crossed in one step", reading.largest("crossing"), "1"),
+            Finding("contact violation", reading.largest("violation"), "1"),
+            Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
+            Finding("steps closed again", reading.largest("steps.refined"), "1"),
+            Finding("energy lost in impacts", reading.number("impact.loss"), "J"),
+            Finding("energy lost by friction", reading.number("friction.loss"), "J"),
+            Finding("energy created in impacts", reading.largest("created"), "J"),
+        ]
+    spans = [motion.shortest() for _, motion in motions(reading.mechanism)]
+    if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
+        ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
+        found.append(Finding("step beside the shortest change of a motion", ratio, "1"))
+    if reading.mechanism.isolated():
+        found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
+        found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
+    found.append(Finding("conditioning at the start", reading.one.freedom.conditioning, "1"))
+    return judged(found, scales(reading))
+
+
+def scales(reading: Reading) -> dict[str, float]:
+    """What the run's errors are measured by: energies, lengths, speeds, momenta, the smallest play."""
+    here = reading.one.here
+    potential = float(here.potential)
+    kinetic = reading.largest("kinetic", float(here.kinetic))
+    fallen = potential + reading.largest("potential.fallen", -potential)
+    pushed = reading.columns.get("contact.normal.work", np.zeros(1)).max(initial=0.0)  # by what was pressed at first
+    available = float(here.kinetic) + fallen + reading.largest("work.turned") + float(pushed)
+    energy = max(available, kinetic)
+    length, steps = float(statics.sizes(reading.system)[0]), float(reading.simulation.steps[reading.lane])
+    rounding = ROUNDING * (abs(potential) + energy) * math.sqrt(1.0 + steps)
+    rounding += NOTHING * length * float(np.abs(here.F).max(initial=0.0))
+    balance = (IMPULSIVE if reading.stepper.impulsive else SMOOTH) * energy + rounding
+    plays = [joint.looseness for joint in reading.mechanism.joints.values() if joint.loose and joint.looseness > 0]
+    masses = np.diag(here.M)[::3]
+    momentum = math.sqrt(2 * float(masses.sum()) * energy)
+    rates = [np.abs(reading.columns[f"{name}.rate"]).max(initial=0.0) for name in reading.system.coordinates]
+    return {
+        "energy": energy + rounding,
+        "balance": balance,
+        "available": available + balance,
+        "gap": min([GAP * length, *plays]),
+        "rate": max(*rates, GAP),
+        "momentum": momentum + GAP,
+        "spin": momentum * length + GAP,
+        "steps": steps + 1.0,
+    }
+
+
+def drift(reading: Reading) -> float:
+    """What redundant rows leave open at some of the samples."""
+    redundant, worst = reading.one.freedom.redundant, 0.0
+    if not redundant or not len(reading.time):
+        return 0.0
+    kept = [i for i, row in enumerate(reading.system.rows) if row in redundant]
+    for i in np.unique(np.linspace(0, len(reading.time) - 1, 20).astype(int)):
+        q = [reading.columns[name][i] for name in reading.system.coordinates]
+        residual = reading.system.evaluate(q, t=reading.time[i]).residual
+        worst = max(worst, float(np.abs(residual[kept]).max(initial=0.0)))
+    return worst
+
+
+def trust(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> dict[str, str]:
+    """The audit and the judgement of a run as attributes of its result."""
+    found, text = verdict(entries, outcome, stepper)
+    written = json.dumps([entry._asdict() for entry in entries])
+    return {"audit": written, "judgement": found, "judgement_text": text}

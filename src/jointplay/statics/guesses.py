@@ -1,0 +1,94 @@
+"""Where the bodies of a mechanism may be, from its start values and joints: first guesses for its assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ..model.clearances import Following
+from ..system import System
+
+RETRIES = 12  # with angles moved more and more
+ELSEWHERE = 24  # with angles that are not given anywhere
+
+
+def guess(
+    system: System, angles: Mapping[str, float] | None = None, plays: Mapping[str, float] | None = None
+) -> np.ndarray:
+    """Coordinates from the start values; places that are not given follow the joints from body to body.
+
+    Other angles (rad) of the bodies may be given, and the directions (rad) in which loose joints lean; the start's
+    places then serve only for bodies that no joint leads to.  A loose joint hangs down unless said otherwise.
+    """
+    mechanism, start = system.mechanism, system.mechanism.start
+    anew = angles is not None or plays is not None
+    turned = {body: start.get(body, 0.0) for body in mechanism.bodies} | dict(angles or {})
+    given = {body: np.array([start.get(f"{body}.x", np.nan), start.get(f"{body}.y", np.nan)]) for body in turned}
+    places = {} if anew else {body: place for body, place in given.items() if np.isfinite(place).all()}
+    weight = np.array(mechanism.gravity)
+    down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
+
+    def arm(reference: str) -> np.ndarray:
+        body, point = mechanism.split(reference)
+        x, y = mechanism.bodies[body].arm(point or "centre")
+        c, s = np.cos(turned[body]), np.sin(turned[body])
+        return np.array([c * x - s * y, s * x + c * y])
+
+    def place(reference: str) -> np.ndarray | None:
+        body, point = mechanism.split(reference)
+        if body == "ground":
+            return np.array(mechanism.ground.points[point])
+        return places[body] + arm(reference) if body in places else None
+
+    following = mechanism.loose(Following)
+
+    def follow() -> None:
+        found = True
+        while found:
+            found = False
+            for name, joint in mechanism.joints.items():
+                lean = (plays or {}).get(name, down)
+                clearance = following[name].looseness if name in following else 0.0  # rigid play starts in the middle
+                play = clearance * np.array([np.cos(lean), np.sin(lean)])
+                pairs = (joint.between, joint.between[::-1]) if joint.points else ()
+                for sign, (known, other) in zip((1, -1), pairs, strict=False):
+                    at, body = place(known), mechanism.owner(other)
+                    if at is not None and body not in ("ground", *places):
+                        places[body] = at + sign * play - arm(other)
+                        found = True
+
+    follow()
+    for body in mechanism.bodies:
+        if body not in places:
+            places[body] = np.nan_to_num(given[body])
+            follow()
+    if not anew:
+        places = {body: np.where(np.isnan(given[body]), places[body], given[body]) for body in mechanism.bodies}
+    return np.concatenate([[*places[body], turned[body]] for body in mechanism.bodies])
+
+
+def guesses(system: System) -> Iterator[np.ndarray]:
+    """First guesses of the coordinates: from the start values, then with the angles moved, those not given more."""
+    yield guess(system)
+    start, random = system.mechanism.start, np.random.default_rng(0)
+    for i in range(1, RETRIES):
+        share = i / RETRIES
+        yield guess(
+            system,
+            {
+                body: start[body] + share * random.uniform(-0.5, 0.5)
+                if body in start
+                else share * random.uniform(-np.pi, np.pi)
+                for body in system.mechanism.bodies
+            },
+        )
+
+
+def elsewhere(system: System) -> Iterator[np.ndarray]:
+    """First guesses of the coordinates with angles anywhere; in the first half those that are given stay."""
+    start, random = system.mechanism.start, np.random.default_rng(1)
+    for i in range(ELSEWHERE):
+        anywhere = {body: random.uniform(-np.pi, np.pi) for body in system.mechanism.bodies}
+        given = {body: start[body] for body in anywhere if body in start} if 2 * i < ELSEWHERE else {}
+        yield guess(system, anywhere | given)

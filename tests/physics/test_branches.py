@@ -1,0 +1,80 @@
+"""Start values that cannot be held choose the branch, and check lists the others."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from jointplay import statics
+from jointplay.model import Mechanism, bar
+from jointplay.system import System
+
+
+def four_bar(crank, lengths, ground, start):
+    """A crank at an angle, a coupler `a` and a rocker `b` to a point of the ground."""
+    names = ("crank", "a", "b")
+    return Mechanism(
+        name="four-bar",
+        ground={"points": {"O": (0, 0), "P": ground}},
+        bodies={name: bar(length, mass=1.0) for name, length in zip(names, lengths, strict=True)},
+        joints={
+            "J1": {"kind": "revolute", "between": ["ground.O", "crank.start"]},
+            "J2": {"kind": "revolute", "between": ["crank.end", "a.start"]},
+            "J3": {"kind": "revolute", "between": ["a.end", "b.end"]},
+            "J4": {"kind": "revolute", "between": ["ground.P", "b.start"]},
+        },
+        drives={"motor": {"kind": "angle", "of": "crank", "motion": crank}},
+        start=start,
+    )
+
+
+def couplers(crank, lengths, ground):
+    """Both angles of the coupler, by two circles; none where they hardly meet."""
+    first, a, b = lengths
+    way = complex(*ground) - first * np.exp(1j * crank)
+    share = (a * a + abs(way) ** 2 - b * b) / (2 * a * abs(way)) if abs(way) > 1e-3 else 2.0
+    if abs(share) > 0.99:
+        return None
+    middle = math.atan2(way.imag, way.real)
+    return [middle + side * math.acos(share) for side in (1, -1)]
+
+
+def test_the_hint_of_36_degrees_means_36_degrees():
+    """Both ends of the coupler are on one level: its angles are mirror images, -36.04 and -143.96 degrees."""
+    down = math.radians(36.04)
+    for side in (1, -1):
+        lengths, ground = (1.0, 1.0, 1.0), (0.0, 1.0 - 2 * math.sin(down))
+        angles = [math.degrees(math.remainder(x, math.tau)) for x in couplers(math.pi / 2, lengths, ground)]
+        assert sorted(angles) == pytest.approx([-143.96, -36.04], abs=1e-9)
+        hint = -36.0 if side > 0 else -144.0
+        system = System(four_bar(math.pi / 2, lengths, ground, {"a": f"{hint} deg"}))
+        assert math.degrees(statics.assemble(system)[5]) == pytest.approx(-90 + side * 53.96, abs=1e-9)
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    st.floats(-3, 3), st.tuples(*[st.floats(0.5, 2)] * 3), st.tuples(st.floats(0.5, 2), st.floats(-1, 1)),
+    st.floats(-0.1, 0.1), st.sampled_from([0, 1]),
+)  # fmt: skip
+def test_the_nearest_assembly_wins(crank, lengths, ground, off, side):
+    both = couplers(crank, lengths, ground)
+    assume(both and abs(math.remainder(both[0] - both[1], math.tau)) > 0.5)
+    system = System(four_bar(crank, lengths, ground, {"a": both[side] + off}))
+    assert math.remainder(statics.assemble(system)[5] - both[side], math.tau) == pytest.approx(0, abs=1e-7)
+
+
+def test_check_lists_the_other_assembly():
+    lengths, ground = (1.0, 2.0, 2.0), (1.5, 0.0)
+    both = couplers(1.0, lengths, ground)
+    found = statics.check(four_bar(1.0, lengths, ground, {"a": both[0]}))
+    [other] = found.branches
+    angle = math.degrees(math.remainder(both[1], math.tau))
+    assert f"a {angle:.6g} deg" in other and "other assemblies" in found.text()
+    assert len(statics.assemblies(System(found.mechanism))) == 2
+
+
+def test_what_moves_freely_has_no_list_of_assemblies():
+    free = four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {}).replace(drives={})
+    assert statics.assemblies(System(free)) == [] and statics.check(free).branches == ()

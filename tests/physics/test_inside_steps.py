@@ -1,0 +1,243 @@
+"""What happens inside a step is not stepped over, and no result depends on how long a run is."""
+
+import math
+
+import numpy as np
+import pytest
+
+from jointplay import engine, statics
+from jointplay.engine import branch, emit, where
+from jointplay.engine.program import trace
+from jointplay.model import (
+    AngleDrive,
+    Body,
+    Compliant,
+    Force,
+    Function,
+    Mechanism,
+    Prismatic,
+    Revolute,
+    bar,
+    cycloidal,
+    library,
+    loads,
+    sine,
+    table,
+    total,
+)
+from jointplay.numerics.switches import switches
+from jointplay.parts.motions import following
+from jointplay.results import audited
+from jointplay.run import Run
+from jointplay.simulation import FixedRungeKutta, RungeKutta, Simulation, simulate
+from jointplay.system import System
+from tests.elements import knocking
+
+CEILING = """
+name: ball under a ceiling
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 1, inertia: 0.1}}
+joints:
+  wall: {kind: slot, between: [ground.O, ball.centre], axis: [1, 0], clearance: 1 m,
+         contact: {kind: compliant, normal: {law: kelvin_voigt, stiffness: 1e6, damping: 0}}}
+start: {ball.x: 0, ball.y: 0, ball: 0, ball.y.rate: %r}
+"""
+G = 9.81
+
+
+def thrown(height):
+    """A ball that would rise so high (m), between a floor and a ceiling 1 m above it."""
+    return loads(CEILING % math.sqrt(2 * G * height))
+
+
+def cart(force):
+    """1 kg on a rail, pushed by a force."""
+    return Mechanism(
+        name="cart",
+        gravity=(0, 0),
+        ground={"points": {"O": (0, 0)}},
+        bodies={"cart": Body(mass=1.0, inertia=1.0, points={"pin": (0, 0)})},
+        joints={"rail": Prismatic(between=("ground.O", "cart.pin"), axis=(1, 0))},
+        forces={"push": Force(at="cart.pin", x=force)},
+    )
+
+
+def swing(motion):
+    """A bar of 1 m and 1 kg about its end, moved by a drive."""
+    return Mechanism(
+        name="swing",
+        gravity=(0, 0),
+        ground={"points": {"O": (0, 0)}},
+        bodies={"bar": bar(1.0, mass=1.0)},
+        joints={"pin": Revolute(between=("ground.O", "bar.start"))},
+        drives={"motor": AngleDrive(of="bar", motion=motion)},
+    )
+
+
+# -- contacts
+def test_a_ceiling_is_touched_however_long_the_run():
+    """It would rise 1 mm through it: first contact after (v - sqrt(v^2 - 2 g)) / g."""
+    v = math.sqrt(2 * G * 1.001)
+    ball = System(thrown(1.001))
+    ends = []
+    for until in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0):
+        run = simulate(ball, until, every=0.5)
+        assert float(run["impact_time"][0]) == pytest.approx((v - math.sqrt(v * v - 2 * G)) / G, rel=1e-9)
+        ends.append([float(run[name].sel(time=1.0)[0]) for name in ("y", "y_rate")])
+    assert all(end == ends[0] for end in ends)
+
+
+@pytest.mark.parametrize("depth", [1e-9, 1e-6, 1e-4])
+def test_a_graze_is_seen_and_a_near_miss_is_none(depth):
+    """With steps that are long beside the time for which the path is beyond the ceiling."""
+    for height, touched in ((1 + depth, True), (1 - depth, False)):
+        run = simulate(thrown(height), 0.8, RungeKutta(1e-6, 1e-9), strict=False)
+        first = run["impact_time"].values[:1]
+        assert len(first) == touched and all(first < 0.6)
+
+
+def test_a_free_turn_is_not_passed_over():
+    """A disc that spins about its centre has no error in any step; a peg on it meets a wall once a turn."""
+    peg = Compliant(normal={"law": "kelvin_voigt", "stiffness": 1e7, "damping": 0.0})
+    slot = {"kind": "slot", "between": ["ground.O", "disc.peg"], "axis": (1, 0), "clearance": 0.0999, "contact": peg}
+    disc = Mechanism(
+        name="disc",
+        gravity=(0, 0),
+        ground={"points": {"O": (0, 0)}},
+        bodies={"disc": Body(mass=1.0, inertia=1.0, points={"c": (0, 0), "peg": (0.1, 0)})},
+        joints={"axle": {"kind": "revolute", "between": ["ground.O", "disc.c"]}, "wall": slot},
+        start={"disc": 0.0, "disc.rate": 10.0},
+    )
+    run = simulate(disc, 2.0)
+    assert float(run["impact_time"][0]) == pytest.approx(math.asin(0.999) / 10, rel=1e-9)
+    assert np.abs(np.abs(run["angle_rate"].values[-1]) - 10.0).max() < 1e-6
+
+
+# -- pulses
+def gentle(t):
+    return 1000 * where((t > 50) & (t < 50.01), 0.5 - 0.5 * engine.cos(200 * math.pi * (t - 50)), 0.0)
+
+
+PULSES = {
+    "function": lambda t: where((t > 50) & (t < 50.01), 500.0, 0.0),
+    "branch": lambda t: branch((t > 50) & (t < 50.01), lambda: 500.0, lambda: 0.0),
+    "smooth function": gentle,
+    "untraced": Function(function=lambda t: 1000 * math.sin(100 * math.pi * min(max(t - 50, 0), 0.01)) ** 2),
+    "narrow": lambda t: 500 / math.sqrt(math.pi) * engine.exp(-(((t - 50) / 0.01) ** 2)),
+    "cycloids": total(cycloidal(1000.0, 5e-3, begin=50.0), cycloidal(-1000.0, 5e-3, begin=50.005)),
+    "table": table([0, 49.99, 50, 50.005, 50.01, 50.02, 99], [0, 0, 0, 1000, 0, 0, 0], "held"),
+}
+
+
+@pytest.mark.parametrize("name", PULSES)
+def test_a_pulse_of_10_ms_in_a_long_run_moves_the_cart(name):
+    """Its impulse is 5 N s, that of the spline its integral."""
+    pulse = PULSES[name]
+    expected = pulse.integral(0, 60) if name == "table" else 5.0
+    ends = [float(simulate(cart(pulse), until, every=30.0)["x_rate"].sel(time=60.0)[0]) for until in (60.0, 90.0)]
+    assert ends[0] == pytest.approx(expected, rel=2e-7)
+    assert ends[0] == (pytest.approx(ends[1], rel=1e-12) if name == "untraced" else ends[1])  # a spline knows its ends
+
+
+def test_a_short_swing_of_a_drive_has_its_effort():
+    """1 rad in 10 ms: J a = 1/3 2 pi / (10 ms)^2."""
+    for until in (51.0, 100.0):
+        run = simulate(swing(cycloidal(1.0, 0.01, begin=50.0)), until)
+        assert float(run["peak_effort"][0]) == pytest.approx(2 * math.pi / 1e-4 / 3, rel=1e-12)
+        assert run.attrs["steps"] < 400
+
+
+def test_the_extremes_of_a_sine_are_met():
+    run = simulate(swing(sine(0.1, -40.0, phase=0.3)), 1.0)
+    assert float(run["peak_effort"][0]) == pytest.approx(0.1 * 1600 / 3, rel=1e-12)
+
+
+def test_steps_of_one_length_say_what_they_do_not_see():
+    run = simulate(swing(cycloidal(1.0, 0.01, begin=0.5)), 1.0, FixedRungeKutta(0.01))
+    assert "motor changes within 0.0025 s, in which a step of 0.01 s sees little of it; use" in run.attrs["notes"]
+    assert "changes within" not in simulate(swing(cycloidal(1.0, 0.5)), 1.0, FixedRungeKutta(0.01)).attrs["notes"]
+
+
+def test_a_jump_spoils_no_sample_and_no_energy():
+    """A force that jumps inside a long step: samples before and after lie on both parabolas."""
+    run = simulate(cart(lambda t: where(t > 0.7003, 10.0, 1.0)), 2.0, every=0.01)
+    t, late = run["time"].values, np.maximum(run["time"].values - 0.7003, 0)
+    assert np.abs(run["x"].values[:, 0] - (0.5 * t**2 + 4.5 * late**2)).max() < 1e-9
+    assert np.abs(run["x_rate"].values[:, 0] - (t + 9 * late)).max() < 1e-9
+    assert audited(run, "energy imbalance") < 1e-7
+
+
+def test_lanes_that_share_steps_end_them_at_the_knots_of_each():
+    lanes = [{"motor.begin": 0.2}, {"motor.begin": 0.3}]
+    pair = Simulation(swing(cycloidal(1.0, 0.01, begin=0.1)), lanes=lanes, share=True, every=0.1, until=1.0)
+    pair.advance(1.0)
+    for lane in range(2):
+        assert float(pair.result(lane)["peak_effort"][0]) == pytest.approx(2 * math.pi / 1e-4 / 3, rel=1e-9)
+    assert len(set(pair.steps.tolist())) == 1
+
+
+# -- knots
+@pytest.mark.parametrize(
+    ("function", "t", "expected"),
+    [
+        (lambda t: where(t > 2.0, 1.0, 0.0), 0.5, 2.0),
+        (lambda t: where((t - 3.0) / 0.1 <= 1.0, 1.0, 0.0), 0.5, 3.1),
+        (lambda t: where(t > 2.0, 1.0, 0.0), 2.5, math.inf),
+        (lambda t: where(t - 0.5 * engine.floor(t / 0.5) < 0.2, 1.0, 0.0), 0.6, 0.7),
+        (lambda t: where(t - 0.5 * engine.floor(t / 0.5) < 0.2, 1.0, 0.0), 0.8, 1.0),
+        (lambda t: engine.sin(5 * t), 0.3, math.inf),
+    ],
+)
+def test_comparisons_of_time_are_knots(function, t, expected):
+    def step(s, p):
+        emit("knots", t=following(s.t, switches(function(s.t), s.t)))
+        return {}
+
+    run = Run(trace(step, {"t": t}, {}))
+    run.advance(1)
+    assert run.rows("knots")["t"][0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_periodic_table_ends_steps_in_every_period():
+    motion = table([0.0, 0.1, 0.25, 0.4], [0.0, 0.2, -0.1, 0.0], "periodic")
+    run = simulate(swing(motion), 4.0, every=0.01)
+    many = max(abs(motion._spline(np.array([0.0, 0.1, 0.25, 0.4]), 2))) / 3
+    assert float(run["peak_effort"][0]) == pytest.approx(many, rel=1e-9)
+
+
+def test_a_kind_of_ones_own_declares_its_knots():
+    run = simulate(knocking.struck(), 30.0)
+    assert float(run["x_rate"].values[-1, 0]) == pytest.approx(5.0, rel=1e-7)
+
+
+# -- nothing depends on the end
+@pytest.mark.parametrize("make", [library.four_bar, library.pendulum, lambda: library.slider_crank(speed=3.0)])
+def test_no_number_depends_on_how_far_a_run_goes(make):
+    system = System(make())
+    short, long = (simulate(system, until, every=0.25) for until in (1.0, 7.0))
+    for name in ("angle", "angle_rate", "angle_acceleration", "force_x"):
+        assert np.array_equal(short[name].values, long[name].sel(time=short["time"]).values)
+
+
+def test_a_run_at_rest_takes_steps_of_a_second_at_most():
+    run = simulate(cart(0.0), 50.0)
+    assert 50 <= run.attrs["steps"] <= 60
+
+
+def test_statics_know_nothing_of_knots():
+    assert (
+        statics.kinematics(System(swing(cycloidal(1.0, 0.01, begin=0.5))), np.array([0.0, 1.0])).angle.values[-1] == 1
+    )
+
+
+def test_peaks_know_the_last_step_up_to_the_end():
+    """A force that grows for ever, in steps that are exact however long; what is read on the way changes nothing."""
+    ramp = {"kind": "polynomial", "coefficients": [0.0, 0.0, 0.0, 1.0]}
+    one = Simulation(swing(ramp), every=0.25)
+    for until in (0.9, 1.3, 2.0):
+        one.advance(until)
+        assert float(one.result()["peak_effort"][0]) == pytest.approx(2 * until, rel=1e-9)  # J 6 t, with J = 1/3
+    other = Simulation(swing(ramp), every=0.25)
+    other.advance(2.0)
+    for name in ("peak_effort", "peak_force", "peak_angle_acceleration", "angle", "work"):
+        assert np.array_equal(one.result()[name].values, other.result()[name].values)

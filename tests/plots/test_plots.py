@@ -1,0 +1,370 @@
+"""Figures: what they show, with which labels, and that they are written whole."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+from matplotlib.figure import Figure
+
+from jointplay import plots, studies
+from jointplay.model import library
+from jointplay.plots import style
+from jointplay.plots.contacts import segments
+from jointplay.plots.places import Places
+from jointplay.simulation import MoreauJean, simulate
+from tests.browser import runs
+
+N = 201
+
+
+def result(**attrs) -> xarray.Dataset:
+    """A crank that turns three times, a rod that swings, a twin of the rod, a slider, and two joints."""
+    t = np.linspace(0.0, 3.0, N)
+    crank, swing, still = 2 * math.pi * t, 0.2 * np.sin(2 * math.pi * t), np.zeros(N)
+    angle = np.stack([crank, swing, swing, still], axis=1)
+    x = np.stack([still, still, still, np.cos(crank)], axis=1)
+    both = ("time", "body")
+    force = np.stack([10 + 5 * np.sin(t), 20 + 5 * np.cos(t), 0 * t], axis=1)
+    return xarray.Dataset(
+        {
+            **{"x": (both, x), "y": (both, 0 * x), "angle": (both, angle)},
+            **{f"{n}_rate": (both, np.gradient(v, t, axis=0)) for n, v in (("x", x), ("y", 0 * x), ("angle", angle))},
+            **{"force_x": (("time", "joint"), 0.6 * force), "force_y": (("time", "joint"), -0.8 * force)},
+            **{"peak_force": ("joint", [15.5, 25.0, 0.0]), "peak_force_time": ("joint", [1.6, 0.0, 0.0])},
+        },
+        coords={"time": t, "body": ["crank", "rod", "twin", "slider"], "joint": ["J1", "J2", "gear"]},
+        attrs={"outcome": "done", "title": "slider-crank", **attrs},
+    )
+
+
+def lines(axes) -> dict[str, np.ndarray]:
+    return {line.get_label(): line.get_ydata() for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def test_every_panel_has_its_bodies_and_units():
+    figure = plots.motion(result())
+    shown = {axes.get_ylabel(): set(lines(axes)) for axes in figure.axes}
+    assert shown == {
+        "angle (rad)": {"crank", "rod", "twin"},
+        "angular rate (rad/s)": {"crank", "rod", "twin"},
+        "position (m)": {"slider, x"},
+        "speed (m/s)": {"slider, x"},
+        "joint force (N)": {"J1", "J2"},
+    }
+    assert {axes.get_xlabel() for axes in figure.axes} == {"time (s)"}
+    assert figure.get_suptitle() == "slider-crank"
+
+
+def test_whole_turns_are_drawn_between_minus_pi_and_pi():
+    angles = lines(plots.motion(result()).axes[0])
+    assert np.nanmax(np.abs(angles["crank"])) <= math.pi + 1e-12
+    assert np.isnan(angles["crank"]).sum() == 3
+    assert np.array_equal(angles["rod"], result().angle.sel(body="rod"))
+
+
+def test_an_angle_is_moved_by_whole_turns_only():
+    run = result()
+    run["angle"] = run.angle + 4 * math.pi
+    assert lines(plots.motion(run, ["rod"]).axes[0])["rod"] == pytest.approx(result().angle.sel(body="rod").values)
+
+
+def test_forces_are_magnitudes_and_peaks_are_marked():
+    axes = plots.motion(result()).axes[-1]
+    assert lines(axes)["J1"] == pytest.approx(10 + 5 * np.sin(result().time.values))
+    dots = [(float(x.get_xdata()[0]), float(x.get_ydata()[0])) for x in axes.lines if x.get_marker() == "o"]
+    assert dots == [(1.6, 15.5), (0.0, 25.0)]
+    assert axes.get_ylim()[0] == 0
+
+
+def test_a_spike_between_samples_does_not_flatten_the_rest():
+    run = result()
+    run.peak_force[0] = 1e6
+    axes = plots.motion(run).axes[-1]
+    top = axes.get_ylim()[1]
+    assert 25 < top < 30
+    marks = {line.get_marker(): float(line.get_ydata()[0]) for line in axes.lines if line.get_marker() in "o^"}
+    assert marks == {"^": top, "o": 25.0}
+
+
+def test_round_off_has_no_scale_of_its_own():
+    run = result()
+    run["angle_rate"] = 1e-15 * run.angle_rate
+    low, high = plots.motion(run, ["rod"]).axes[1].get_ylim()
+    assert low == pytest.approx(-0.1) and high == pytest.approx(0.1)
+
+
+def test_legends_read_from_left_to_right():
+    run = result()
+    many = xarray.concat([run.sel(body="crank").assign_coords(body=f"bar{i}") for i in range(12)], "body")
+    run = run.drop_dims("body").merge(many[["x", "y", "angle", "x_rate", "y_rate", "angle_rate"]])
+    legend = plots.motion(run).axes[0].get_legend()
+    columns = legend._ncols
+    shown = [text.get_text() for text in legend.get_texts()]
+    height = -(-12 // columns)
+    assert height == 2 and [shown[0], shown[height]] == ["bar0", "bar1"]
+
+
+def test_a_line_upon_another_is_dashed():
+    styles = {line.get_label(): line.get_linestyle() for line in plots.motion(result()).axes[0].lines}
+    assert styles["crank"] == styles["rod"] == "-" and styles["twin"] == "--"
+
+
+def test_a_body_that_slides_at_an_angle_shows_both_coordinates():
+    run = result()
+    run["y"] = 0.5 * run.x
+    assert set(lines(plots.motion(run, ["slider"]).axes[0])) == {"slider, x", "slider, y"}
+
+
+def test_bodies_are_chosen_by_name():
+    assert set(lines(plots.motion(result(), ["rod"]).axes[0])) == {"rod"}
+    with pytest.raises(ValueError, match="no body 'rodd' in this result; there are crank, rod, twin, slider"):
+        plots.motion(result(), ["rodd"])
+
+
+def test_a_run_that_ended_early_says_so():
+    figure = plots.motion(result(outcome="near singular"))
+    assert [text.get_text() for text in figure.texts if "ended" in text.get_text()] == ["ended early: near singular"]
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_few_samples_and_gaps_still_draw(samples: int, tmp_path: Path):
+    run = result().isel(time=slice(samples)).copy(deep=True)
+    run.force_x[0] = np.nan
+    plots.save(plots.motion(run), tmp_path / "few.png")
+    assert (tmp_path / "few.png").stat().st_size > 1000
+
+
+def test_thirty_bodies_are_told_apart():
+    looks = [style.look(i) for i in range(28)]
+    assert len({str(look) for look in looks}) == 28
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_files_are_written_whole(suffix: str, start: bytes, tmp_path: Path):
+    plots.save(plots.motion(result()), tmp_path / f"motion.{suffix}")
+    assert [p.name for p in tmp_path.iterdir()] == [f"motion.{suffix}"]
+    assert (tmp_path / f"motion.{suffix}").read_bytes().startswith(start)
+
+
+def test_a_figure_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(self, path, **_):
+        path.write(b"half")
+        raise OSError("disk is full")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(OSError, match="disk is full"):
+        plots.save(plots.motion(result()), tmp_path / "motion.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- every figure from real runs
+
+FIGURES = {
+    "motion": lambda: plots.motion(runs.rocker(), twin=runs.rocker_twin()),
+    "velocity": lambda: plots.velocity(runs.rocker(), twin=runs.rocker_twin()),
+    "acceleration": lambda: plots.acceleration(runs.rocker(), twin=runs.rocker_twin()),
+    "tracking_error": lambda: plots.tracking_error(runs.controlled(), twin=runs.controlled_twin()),
+    "effort": lambda: plots.effort(runs.fast(), twin=runs.fast_twin()),
+    "effort_controlled": lambda: plots.effort(runs.controlled(), twin=runs.controlled_twin()),
+    "joint_force": lambda: plots.joint_force(runs.rocker(), ["J2", "J3"], twin=runs.rocker_twin()),
+    "journal": lambda: plots.journal(runs.bouncing(), "J3"),
+    "journal_prismatic": lambda: plots.journal(runs.bore()),
+    "journal_permanent": lambda: plots.journal(runs.permanent()),
+    "gap_and_slip": lambda: plots.gap_and_slip(runs.rocker()),
+    "contact_modes": lambda: plots.contact_modes(runs.rocker()),
+    "impacts": lambda: plots.impacts(runs.rocker()),
+    "energy": lambda: plots.energy(runs.rocker(), twin=runs.rocker_twin()),
+    "phase_plane": lambda: plots.phase_plane(runs.fast(), ["rod", "slider"], twin=runs.fast_twin()),
+    "balance": lambda: plots.balance(runs.balanced()),
+    "trade_off": lambda: plots.trade_off(runs.front()),
+    "shaking": lambda: plots.shaking(runs.shaken(), twin=runs.shaken_twin()),
+    "contour": lambda: plots.contour(runs.table()),
+    "histogram": lambda: plots.histogram(runs.machines(), "value", limit=4e-5),
+    "series": lambda: plots.series(runs.plays(), "value"),
+    "sensitivity": lambda: plots.sensitivity(runs.machines(), "value"),
+    "ranking": lambda: plots.ranking(runs.machines(), "value", limit=4e-5),
+    "comparison": lambda: plots.comparison(runs.contacts(), ["O3.force", "rocker.angle_acceleration"]),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_from_a_real_run(name: str, tmp_path: Path):
+    figure = FIGURES[name]()
+    figure.savefig(tmp_path / "figure.png", dpi=60)
+    assert (tmp_path / "figure.png").stat().st_size > 3000
+    for axes in figure.axes:
+        assert axes.get_ylabel() or axes.get_yticklabels(), "a panel without a label"
+    assert any(axes.get_xlabel() for axes in figure.axes)
+
+
+def test_every_public_figure_is_in_the_list_and_in_the_documents():
+    drawn = {name for name in plots.__all__ if name not in ("save", "analysis")}  # the room of those of analysis
+    assert drawn == {re.sub("_(prismatic|permanent|controlled)$", "", name) for name in FIGURES}
+    text = (Path(__file__).parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert [name for name in drawn if f"plots.{name}(" not in text] == []
+
+
+def test_a_histogram_tells_percentiles_and_the_share_beyond_a_limit():
+    figure = plots.histogram(runs.machines(), "value", limit=4e-5)
+    [axes] = figure.axes
+    found = studies.share(runs.machines(), "value", 4e-5)
+    assert f"{100 * found.share:.2g} % beyond 40 µm" in axes.get_title(loc="right") and "(µm)" in axes.get_xlabel()
+    marks = [text.get_text().split("\n")[0] for text in axes.texts]
+    assert marks == ["P5", "P50", "P95"]
+    with pytest.raises(ValueError, match="no metric 'valeu'"):
+        plots.histogram(runs.machines(), "valeu")
+    with pytest.raises(ValueError, match="one or two axes"):
+        plots.series(runs.machines(), "value")
+
+
+def ys(axes, label: str) -> np.ndarray:
+    return next(np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() == label)
+
+
+def test_the_twin_is_drawn_with_its_own_times():
+    figure = plots.velocity(runs.rocker(), ["crank"], twin=runs.rocker_twin().isel(time=slice(0, None, 4)))
+    [ideal] = [line for line in figure.axes[0].lines if line.get_label() == "ideal joints"]
+    assert np.array_equal(ideal.get_ydata(), runs.rocker_twin().angle_rate.sel(body="crank").values[::4])
+
+
+def test_the_error_is_what_is_left_of_the_reference():
+    run = runs.slider()
+    figure = plots.tracking_error(run, {"crank.angle": lambda t: 10 * t, "slider.x": 0.25})
+    upper, lower = figure.axes[1], figure.axes[3]
+    assert upper.lines[0].get_ydata() == pytest.approx(np.full(run.sizes["time"], math.pi / 6), abs=1e-9)
+    assert lower.lines[0].get_ydata() == pytest.approx(run.x.sel(body="slider").values - 0.25)
+    with pytest.raises(ValueError, match=r"no signal 'crank\.angel' in this result; there are "):
+        plots.tracking_error(run, {"crank.angel": 0.0})
+    with pytest.raises(ValueError, match=r"no signal 'nobody\.x' in the reference"):
+        plots.tracking_error(run, run, ["nobody.x"])
+
+
+def test_the_journal_stays_in_its_circle_where_the_run_says():
+    run = runs.rocker()
+    play = Places(run).play("J3")
+    assert play.offset.real == pytest.approx(run.place_x.sel(journal="J3").values, abs=1e-9)
+    assert play.offset.imag == pytest.approx(run.place_y.sel(journal="J3").values, abs=1e-9)
+    assert play.gaps["J3"] == pytest.approx(run.gap.sel(contact="J3").values, abs=1e-9)
+    axes = plots.journal(run, "J3").axes[0]
+    assert ys(axes, "free") == pytest.approx(1e3 * play.offset.imag)
+    assert "mm" in axes.get_xlabel() and "coupler" in axes.get_xlabel()
+
+
+def test_corner_gaps_are_those_of_the_run():
+    run = runs.bore()
+    play = Places(run).play("P")
+    for contact in run.contact.values:
+        assert play.gaps[contact] == pytest.approx(run.gap.sel(contact=contact).values, abs=1e-9)
+    inside = np.abs(play.offset.imag) / play.clearance + np.abs(play.tilt) * play.length / 2 / play.clearance
+    assert inside.max() < 1.001
+
+
+def test_a_joint_without_play_is_refused_with_the_remedy():
+    with pytest.raises(ValueError, match="joint 'J1' has no play; loosen it"):
+        plots.journal(runs.rocker(), "J1")
+    with pytest.raises(ValueError, match="no joint 'J9' in this result; there are J1, J2, J3, J4"):
+        plots.journal(runs.rocker(), "J9")
+    with pytest.raises(ValueError, match="no joint of this result has play"):
+        plots.journal(runs.slider())
+    with pytest.raises(ValueError, match="give the mechanism itself"):
+        plots.journal(runs.rocker().assign_attrs(model="# has Python functions"))
+
+
+@pytest.mark.parametrize("figure", [plots.gap_and_slip, plots.contact_modes, plots.impacts])
+def test_contacts_are_asked_of_runs_that_have_them(figure):
+    with pytest.raises(ValueError, match="only joints with play and rigid or compliant contact"):
+        figure(runs.slider())
+
+
+def test_effort_says_newton_or_newton_metre():
+    assert plots.effort(runs.slider()).axes[0].get_ylabel() == "torque (N m)"
+    assert plots.effort(runs.permanent()).axes[0].get_ylabel() == "force (N)"
+    with pytest.raises(ValueError, match="has no effort: the mechanism has no drives"):
+        plots.effort(runs.rocker())
+
+
+def test_controllers_bring_their_own_reference():
+    run = runs.controlled()
+    figure = plots.tracking_error(run)
+    assert [axes.get_ylabel() for axes in figure.axes] == ["crank (rad)", "error (rad)"]
+    after = slice(1, None)
+    assert ys(figure.axes[0], "crank")[after] == pytest.approx(run.angle.sel(body="crank").values[after], abs=2e-3)
+    assert ys(figure.axes[0], "reference")[after] == pytest.approx((math.pi / 2 + 8 * run.time.values)[after])
+    assert figure.axes[1].lines[0].get_ydata() == pytest.approx(run.tracking_error.values[:, 0])
+    ideal = ys(plots.tracking_error(run, twin=runs.controlled_twin()).axes[1], "ideal")
+    assert np.std(ideal) < 0.1 * np.std(run.tracking_error.values)  # play is what the controller does not know
+    with pytest.raises(ValueError, match=r"no channel 'rod' in this result; there are crank"):
+        plots.tracking_error(run, signals=["rod"])
+    with pytest.raises(ValueError, match="has no tracking_error: only controlled runs record one; give a reference"):
+        plots.tracking_error(runs.slider())
+
+
+def test_channels_and_actuators_have_units_of_their_own():
+    figure = plots.tracking_error(runs.cart())
+    assert [axes.get_ylabel() for axes in figure.axes] == ["rail (m)", "error (m)", "rod (rad)", "error (rad)"]
+    assert [axes.get_ylabel() for axes in plots.effort(runs.cart()).axes] == ["force (N)", "torque (N m)"]
+    [torque] = plots.effort(runs.cart(), ["rod"]).axes
+    assert ys(torque, "rod") == pytest.approx(runs.cart().control.sel(actuator="rod").values)
+    with pytest.raises(ValueError, match="no drive 'pump' in this result; there are rail, rod"):
+        plots.effort(runs.cart(), ["pump"])
+
+
+def test_segments_cover_the_time():
+    time, codes = np.arange(7.0), np.array([0, 0, 2, 2, 0, 3, 3])
+    found = {code: list(zip(starts, lengths, strict=True)) for code, starts, lengths in segments(time, codes)}
+    assert found == {0: [(0.0, 2.0), (4.0, 1.0)], 2: [(2.0, 2.0)], 3: [(5.0, 1.0)]}
+
+
+def test_energy_balance_is_the_imbalance_of_the_audit():
+    from jointplay.results import audited
+
+    loose = library.crank_rocker_2016(3e-3, 3e-3, friction=0.05, restitution=0.7)
+    run = simulate(loose, 0.1, MoreauJean(2e-5), every=2e-5, start=runs.START, reclose=True)  # every step is sampled
+    left = plots.energy(run).axes[1].lines[0].get_ydata()
+    assert np.abs(left).max() == pytest.approx(audited(run, "energy imbalance"), rel=1e-9)
+
+
+def test_impacts_are_all_there():
+    run = runs.rocker()
+    figure = plots.impacts(run)
+    drawn = sum(len(line.get_xdata()) for line in figure.axes[0].lines)
+    assert drawn == run.sizes["impact"] > 10
+
+
+def test_a_contour_needs_a_table():
+    with pytest.raises(ValueError, match="at least 2 x 2 values"):
+        plots.contour(runs.table().isel(friction=[0]))
+    with pytest.raises(ValueError, match="holds no number"):
+        plots.contour(runs.table() * np.nan)
+    logarithmic = plots.contour(runs.table(), logarithmic=True)
+    assert logarithmic.axes[0].get_xlabel() == "coefficient of friction"
+
+
+def test_a_comparison_names_what_is_missing():
+    with pytest.raises(ValueError, match=r"run 'ideal' has no signal 'O3\.farce'"):
+        plots.comparison(runs.contacts(), ["O3.farce"])
+    with pytest.raises(ValueError, match="at least one run and one signal"):
+        plots.comparison({}, [])
+    labels = [text.get_text() for text in plots.comparison(runs.contacts(), ["O3.force"]).axes[0].get_legend().texts]
+    assert labels == ["ideal", "rigid", "compliant", "permanent"]
+
+
+def test_compliant_contacts_have_forces_and_depths_for_impulses():
+    run = runs.compliant()
+    labels = [axes.get_ylabel().partition("\n")[0] for axes in plots.impacts(run).axes]
+    assert labels == ["largest force", "approach speed", "depth"]
+    words = [text.get_text() for text in plots.contact_modes(run).axes[0].get_legend().texts]
+    assert words == ["free", "impact", "in contact"]
+    left = plots.energy(run).axes[1].lines[0].get_ydata()
+    assert np.abs(left).max() < 1e-6
+    assert plots.journal(run).axes and plots.gap_and_slip(run).axes
+
+
+def test_a_sampled_impact_does_not_contradict_the_peak():
+    run = result()
+    run["peak_force"] = 0.5 * run.peak_force
+    assert "largest between impacts 7.75 N" in plots.joint_force(run, ["J1"]).axes[0].get_title("right")
+    assert plots.joint_force(result(), ["J1"]).axes[0].get_title("right").startswith("largest 15.5 N at 1.6 s")

@@ -1,0 +1,123 @@
+"""The audit judges: limits by the run's own scale, a judgement, one sentence with the remedy."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jointplay as jp
+from jointplay.cli import main
+from jointplay.report.page import payload
+from jointplay.simulation.judgement import RULES, judged, verdict
+from jointplay.simulation.outcome import Ending, Finding, Outcome
+
+SLIDER = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+DONE = Outcome(Ending.DONE, "reached 1 s", 1.0)
+
+
+def entries(run):
+    return {entry["name"]: entry for entry in jp.results.audit(run)}
+
+
+@pytest.fixture(scope="module")
+def coarse():
+    return jp.simulate(SLIDER, 0.2, jp.MoreauJean(4e-3), every=4e-3)
+
+
+def test_every_entry_of_a_healthy_run_has_a_limit_and_is_fine():
+    for stepper, loose in ((jp.MoreauJean(2e-5), SLIDER), (jp.RungeKutta(), jp.library.four_bar())):
+        run = jp.simulate(loose, 0.2, stepper)
+        found = jp.results.audit(run)
+        assert {tuple(entry) for entry in found} == {("name", "value", "unit", "limit", "judgement")}
+        assert all(isinstance(entry["limit"], float) and entry["judgement"] == "fine" for entry in found), found
+        assert run.attrs["judgement"] == "fine" and run.attrs["judgement_text"] == ""
+
+
+def test_a_wrong_run_says_so_last_in_one_sentence_with_the_remedy(coarse):
+    assert coarse.attrs["judgement"] == "wrong" and entries(coarse)["energy imbalance"]["judgement"] != "fine"
+    assert [*coarse.attrs][-1] == "judgement_text" and "judgement_text" in str(coarse)[-400:]
+    said = coarse.attrs["judgement_text"]
+    assert "wrong: its play crossed in one step of" in said and "use a step of" in said and said.count(". ") == 0
+
+
+def test_the_step_of_the_remedy_is_short_enough(coarse):
+    step = float(coarse.attrs["judgement_text"].partition("use a step of ")[2].split()[0])
+    assert jp.simulate(SLIDER, 0.2, jp.MoreauJean(step)).attrs["judgement"] == "fine"
+
+
+def test_a_step_that_becomes_too_long_for_the_play_is_seen_on_the_way():
+    """A crank that is pushed from rest: nothing moves at the start, but the rod's pin flies faster and faster."""
+    pushed = jp.library.slider_crank().loosen("J3", 1e-4, contact=jp.Rigid(restitution=0.9))
+    motor = {"kind": "torque", "on": "crank", "torque": jp.polynomial(0.0, 300.0)}
+    pushed = pushed.replace(gravity=(0.0, 0.0), forces={"motor": motor})
+    run = jp.simulate(pushed, 0.3, jp.MoreauJean(1e-4))
+    early = jp.simulate(pushed, 0.01, jp.MoreauJean(1e-4))
+    crossed, before = (entries(one)["play crossed in one step"] for one in (run, early))
+    assert before["judgement"] == "fine" and "is long beside" not in run.attrs["notes"]
+    assert crossed["judgement"] != "fine" and run.attrs["judgement"] != "fine"
+
+
+def test_an_imbalance_as_large_as_the_energy_is_wrong():
+    swing = jp.library.pendulum(angles=[0.4])
+    sprung = swing.replace(forces={"spring": {"kind": "torsion", "between": ("ground", "bar1"), "stiffness": 1e4}})
+    run = jp.simulate(sprung, 1.0, jp.FixedRungeKutta(0.012, order=4), strict=False)
+    imbalance = entries(run)["energy imbalance"]
+    assert imbalance["value"] > 0.8 * jp.results.audited(run, "peak kinetic energy")
+    assert imbalance["judgement"] == "wrong" == run.attrs["judgement"]
+    assert "its energy imbalance of" in run.attrs["judgement_text"]
+    assert jp.simulate(sprung, 1.0).attrs["judgement"] == "fine"
+
+
+def test_a_finer_run_that_differs_makes_the_run_doubtful():
+    wild = jp.library.pendulum(3, 0.4, angles=[2.5, 2.8, 3.0])
+    run = jp.simulate(wild, 12.0, jp.FixedRungeKutta(2e-3, order=4), audit="convergence")
+    found = entries(run)
+    assert found["error of angles by a finer run"]["judgement"] == "doubtful"
+    assert run.attrs["judgement"] == "doubtful" and "finer run" in run.attrs["judgement_text"]
+
+
+def test_what_is_at_rest_is_fine():
+    hanging = jp.library.pendulum()
+    assert jp.simulate(hanging, 1.0).attrs["judgement"] == "fine"
+    lying = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1, inertia: 0.01}}
+joints: {G: {kind: slot, between: [ground.O, block.centre], axis: [1, 0], clearance: 1 mm}}
+start: {block.y: -1 mm}
+""")
+    assert jp.simulate(lying, 0.1, jp.MoreauJean(1e-4)).attrs["judgement"] == "fine"
+
+
+@given(st.sampled_from(sorted(RULES)), st.floats(1e-9, 1e9), st.floats(-1e12, 1e12), st.floats(-1e12, 1e12))
+def test_a_worse_value_is_never_judged_better(name, scale, one, other):
+    rule = RULES[name]
+    low, high = sorted((one, other), reverse=rule.below)
+    scales = {rule.of: scale}
+    better, worse = (judged([Finding(name, x, "1")], scales)[0] for x in (low, high))
+    order = ["fine", "doubtful", "wrong"]
+    assert order.index(better.judgement) <= order.index(worse.judgement)
+    found, text = verdict([worse], DONE, jp.MoreauJean(1e-4))
+    assert found == worse.judgement and bool(text) is (found != "fine")
+    assert judged([Finding(name, float("nan"), "1")], scales)[0].judgement == "wrong"
+
+
+def test_the_page_has_limits_and_the_sentence(coarse):
+    content, _ = payload(coarse, None, "", None)
+    assert content["judgement"] == ["wrong", coarse.attrs["judgement_text"]]
+    shown = dict(content["audit"])
+    assert shown["energy imbalance (J)"].endswith(": wrong") and "(limit " in shown["penetration (m or rad)"]
+
+
+def test_the_command_line_says_it_last_and_exits_with_1_if_strict(tmp_path, capsys):
+    model = tmp_path / "slider.yaml"
+    model.write_text(jp.dumps(SLIDER))
+    coarse = ["run", str(model), "--until", "0.1", "--step", "4e-3", "-o", str(tmp_path / "out.nc")]
+    assert main(coarse) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("judgement") and "This run is wrong" in last and "use a step of" in last
+    assert main([*coarse, "--strict"]) == 1
+    capsys.readouterr()
+    assert main([*coarse, "--strict", "--quiet"]) == 1
+    assert "This run is wrong" in capsys.readouterr().err
+    fine = ["run", str(model), "--until", "0.02", "--step", "2e-5", "-o", str(tmp_path / "out.nc"), "--strict"]
+    assert main(fine) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["judgement", "fine"]

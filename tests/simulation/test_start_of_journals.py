@@ -1,0 +1,105 @@
+"""Where joints with play begin: on the wall that carries them, or in the middle."""
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import statics
+from jointplay.model.parts import ModelError
+from jointplay.system import System
+
+LIB = jp.library
+LOOSE = {
+    "slider-crank": LIB.slider_crank(speed=30.0).loosen("J3", 5e-4),
+    "bearing on the second body": LIB.slider_crank(speed=30.0).loosen("J3", 5e-4, bearing="second"),
+    "two joints, free crank": LIB.slider_crank(angle=0.5).loosen("J2", 1e-3).loosen("J3", 5e-4),
+    "guide": LIB.slider_crank(speed=30.0).loosen("J4", 5e-4, length=0.05),
+    "slot": LIB.scotch_yoke(speed=15.0, angle=0.4).loosen("J2", 5e-4),
+    "compliant": LIB.pendulum(angles=[0.3]).loosen("J1", 1e-3, contact=jp.Compliant(normal="hertz")),
+}
+
+
+def begun(mechanism):
+    system = System(mechanism)
+    q, v = statics.start(system)
+    return system, q, v, system.evaluate(q, v)
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_loaded_journals_touch_their_wall_and_keep_start_values_and_rates(name):
+    mechanism = LOOSE[name].with_({"start.crank.rate": 30.0}) if "free" in name else LOOSE[name]
+    system, q, v, here = begun(mechanism)
+    _, ideal, rates, there = begun(mechanism.replace(journals="centred"))
+    assert np.abs(here.gaps).min() < 1e-12 and there.gaps.min() > 1e-4
+    assert here.gaps.min() > -1e-12 and np.abs(here.openings).max() < 1e-9
+    assert np.abs(here.residual).max(initial=0.0) < 1e-12
+    assert here.B @ v == pytest.approx(here.speed, abs=1e-9)
+    driven = system.coordinates.index("bar1.angle" if "bar1" in mechanism.bodies else "crank.angle")
+    assert q[driven] == pytest.approx(ideal[driven], abs=1e-12) and v[driven] == pytest.approx(rates[driven], abs=1e-9)
+    assert np.abs(q - ideal).max() < 0.05 and np.abs(v - rates).max() < 0.05 * (1 + np.abs(rates).max())
+
+
+def test_the_journal_of_a_hanging_bar_lies_below_the_middle_of_its_bearing():
+    """The bearing is on the ground and must push up, so the pin is c below its centre; with the bearing on the bar,
+    the bar hangs with the top of its hole on the pin: c lower as well."""
+    for bearing in ("first", "second"):
+        hanging = LIB.pendulum(mass=2.0).loosen("J1", 1e-3, bearing=bearing)
+        _, q, _, here = begun(hanging)
+        _, ideal, _, _ = begun(hanging.replace(journals="centred"))
+        assert q - ideal == pytest.approx([0.0, -1e-3, 0.0], abs=1e-12)
+        assert abs(float(here.gaps[0])) < 1e-15
+        run = jp.simulate(hanging, 0.05, jp.MoreauJean(1e-4))
+        assert float(run.peak_force[0]) == pytest.approx(2 * 9.81, rel=1e-6) and not run.impacts.values.any()
+
+
+def test_the_load_of_a_guide_decides_between_one_side_and_two_corners():
+    """A block on a bar under its weight rests flush; pulled by a couple it leans on two opposite corners."""
+    text = """
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1, inertia: 0.01}}
+joints: {G: {kind: prismatic, between: [ground.O, block.centre], axis: [1, 0], clearance: 0.5 mm, length: 0.1}}
+"""
+    flush = jp.loads(text)
+    _, q, _, here = begun(flush)
+    assert (np.abs(here.gaps) < 1e-12).sum() == 2 and q[1] == pytest.approx(-5e-4, abs=1e-12) and abs(q[2]) < 1e-9
+    leaning = flush.replace(forces={"twist": {"kind": "torque", "on": "block", "torque": 50.0}})
+    _, q, _, here = begun(leaning)
+    assert (np.abs(here.gaps) < 1e-9).sum() == 2 and q[2] == pytest.approx(2 * 5e-4 / 0.1, rel=0.01)
+
+
+def test_what_nothing_presses_starts_in_the_middle():
+    floating = LIB.pendulum(2).replace(gravity=(0.0, 0.0)).loosen("J1", 1e-3).loosen("J2", 1e-3)
+    _, _, _, here = begun(floating)
+    assert here.gaps == pytest.approx([1e-3, 1e-3])
+
+
+def test_start_values_that_say_where_a_journal_is_count_before():
+    hanging = LIB.pendulum(mass=2.0).loosen("J1", 1e-3)
+    place = hanging.start | {"bar1.x": 3e-4, "bar1.y": -0.5}
+    _, q, _, _ = begun(hanging.replace(start=place))
+    assert q[:2] == pytest.approx([3e-4, -0.5])
+
+
+def test_a_file_says_how_journals_start_and_the_papers_say_centred():
+    slider = LOOSE["slider-crank"]
+    assert slider.journals == "loaded" and "journals" not in jp.dumps(slider)
+    centred = slider.with_({"start.journals": "centred"})
+    assert centred.journals == "centred" and jp.loads(jp.dumps(centred)) == centred
+    assert "journals: centred" in jp.dumps(centred)
+    assert {LIB.crank_rocker_2016(1e-3).journals, LIB.wu_2017().journals, LIB.spacecraft_2026().journals} == {"centred"}
+    with pytest.raises(ModelError, match="journals: must be loaded or centred, got 'left'"):
+        slider.with_({"start.journals": "left"})
+    run = jp.simulate(slider, 0.002, start={"journals": "centred"})
+    assert float(run.gap[0, 0]) == pytest.approx(5e-4)
+
+
+def test_a_loaded_start_makes_no_peak_of_its_own():
+    """The packaging crank-slider of a first try: its largest force was that of a fall through the play at the start."""
+    pack = LIB.slider_crank(crank=0.05, rod=0.2, masses=(0.4, 0.5, 2.0), speed=20.0).loosen("J3", 1e-4)
+    loaded, centred = (
+        jp.simulate(pack, 0.02, jp.MoreauJean(1e-5), start={"journals": how}) for how in ("loaded", "centred")
+    )
+    ideal = jp.simulate(jp.statics.twin(pack), 0.02)
+    impulse = [float(run.joint_impulse.sel(joint="J3")) for run in (loaded, centred)]
+    assert impulse[0] < 0.05 * impulse[1]
+    assert float(loaded.peak_force.sel(joint="J3")) < 1.1 * float(ideal.peak_force.sel(joint="J3"))

@@ -1,0 +1,216 @@
+"""Static equilibria: pendulums, springs, loose joints that cannot pull."""
+
+import math
+
+import numpy as np
+import pytest
+
+from jointplay.model import Mechanism, library, loads
+from jointplay.statics import equilibria
+from jointplay.system import System
+from tests.helpers import PARALLEL
+
+
+def test_a_pendulum_hangs_or_stands():
+    system = System(library.pendulum(1, angles=[0.3]))
+    down, up = equilibria(system)
+    assert (down.stability, up.stability) == ("stable", "unstable")
+    assert math.sin(down.q[2]) == pytest.approx(-1.0) and math.sin(up.q[2]) == pytest.approx(1.0)
+    assert down.multipliers == pytest.approx([0.0, 9.81], abs=1e-9)
+    assert down.eigenvalues[0] > 0 > up.eigenvalues[0] and down.valid and up.valid
+
+
+def test_a_double_pendulum_has_four_equilibria_and_a_triple_eight():
+    found = equilibria(System(library.pendulum(2, angles=[0.1, 0.2])))
+    assert sorted(tuple(np.round(np.sin(e.q[2::3]))) for e in found) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    assert [e.stability for e in found] == ["stable"] + 3 * ["unstable"]
+    negative = sorted(int((e.eigenvalues < 0).sum()) for e in found)
+    assert negative == [0, 1, 1, 2]
+    assert len(equilibria(System(library.pendulum(3)), 40)) == 8
+
+
+def test_equilibria_are_the_same_every_time():
+    first, second = (equilibria(System(library.four_bar()), 12) for _ in range(2))
+    assert [e.q.tolist() for e in first] == [e.q.tolist() for e in second]
+
+
+def test_every_equilibrium_balances_the_forces():
+    system = System(library.five_bar())
+    found = equilibria(system, 32)
+    assert len(found) >= 6
+    for e in found:
+        here = system.evaluate(e.q)
+        assert here.residual == pytest.approx(0.0, abs=1e-11)
+        assert here.F + here.B.T @ e.multipliers == pytest.approx(0.0, abs=1e-8)
+
+
+BALANCE = """
+name: balance
+ground: {points: {O: [0, 0], A: [0, 1]}}
+bodies: {arm: {bar: 1.0, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+forces: {spring: {kind: spring, between: [arm.end, ground.A], stiffness: 9.81, free_length: 0}}
+start: {arm: 0.2}
+"""
+
+
+def test_a_spring_of_the_right_stiffness_holds_an_arm_everywhere():
+    """Stiffness k with k h = m g/2 at zero free length: the energy is constant, one of a family is reported."""
+    [neutral] = equilibria(System(loads(BALANCE.replace("9.81", "4.905"))))
+    assert neutral.stability == "neutral" and neutral.eigenvalues == pytest.approx([0.0], abs=1e-6)
+
+
+def test_a_spring_of_another_stiffness_does_not():
+    up, down = equilibria(System(loads(BALANCE)))
+    assert (up.stability, down.stability) == ("stable", "unstable")
+    assert math.sin(up.q[2]) == pytest.approx(1.0)
+    # energy 1/2 m g sin - k sin: curvature (k - m g/2) along the angle; the free motion moves the centre 0.5 m per rad
+    assert up.eigenvalues[0] == pytest.approx(9.81 / 2 / (1 + 0.5**2), rel=1e-6)
+
+
+def test_a_wound_spring_keeps_its_turns():
+    """A stiff torsional spring at one and a half turns: the angle is not moved by whole turns."""
+    wound = library.pendulum(1).replace(
+        forces={"coil": {"kind": "torsion", "between": ["ground", "bar1"], "stiffness": 100.0, "free_angle": 9.0}},
+        start={"bar1": 9.0},
+    )
+    [rest] = equilibria(System(wound), 12)
+    assert 100 * (rest.q[2] - 9.0) == pytest.approx(-9.81 / 2 * math.cos(rest.q[2]), abs=1e-9)
+
+
+def test_grigore_figure_5_in_contact_and_in_tension():
+    """s1: the crank locked at 60 degrees; on the upper branch one equilibrium pushes and one would have to pull."""
+    system = System(library.grigore_figure_5())
+    contact = system.rows.index("O3.distance")
+    found = equilibria(system)
+    upper = [e for e in found if e.q[1] > 0]
+    assert len(found) == 4 and len(upper) == 2  # as many with the elbow below the ground line
+    valid, pulled = upper
+    published = [0.20716037, 0.16358058, 0.45545892, 0.33235398, 0.12074030, -1.83260899]
+    assert valid.valid and valid.stability == "stable" and valid.q == pytest.approx(published, abs=6e-9)
+    assert -valid.multipliers[contact] == pytest.approx(3.67698, abs=5e-6)
+    assert not pulled.valid and pulled.tension == ("O3",)
+    assert -pulled.multipliers[contact] == pytest.approx(-3.64867, abs=5e-6)
+    assert pulled.text == "rejected: joint O3 would pull with 3.65 N"
+
+
+def test_each_loose_joint_doubles_the_equilibria():
+    tight = System(library.grigore_figure_6().with_({"O5.clearance": 0.0, "O6.clearance": 0.0}))
+    loose = System(library.grigore_figure_6())
+    few, many = equilibria(tight, 12), equilibria(loose, 24)
+    assert len(many) == 4 * len(few) > 4
+    assert sum(e.valid for e in many) == len(few)
+    stable = [e for e in many if e.valid and e.stability == "stable"]
+    assert len(stable) == sum(e.stability == "stable" for e in few)
+
+
+def test_redundant_rows_do_not_hide_an_equilibrium():
+    parallel = loads(PARALLEL.replace("60 deg", "40 deg"))
+    system = System(parallel)
+    found = equilibria(system)
+    assert {e.stability for e in found} == {"stable", "unstable"} and len(found) == 2
+    for e in found:
+        weights = e.multipliers[[system.rows.index(f"{j}.y") for j in "ABC"]].sum()
+        assert weights == pytest.approx(4 * 9.81)  # the sum is unique though the shares are not
+
+
+def test_what_is_fully_driven_rests_on_each_of_its_branches():
+    found = equilibria(System(library.wu_2017()))
+    assert len(found) == 2 and all(e.text.startswith("held by drives") for e in found)
+    assert all(e.stability == "stable" and not len(e.eigenvalues) for e in found)
+
+
+def test_drives_are_held_at_the_given_time():
+    mechanism = library.pendulum(2).replace(
+        drives={"motor": {"kind": "angle", "of": "bar1", "motion": {"kind": "constant_speed", "speed": 1.0}}}
+    )
+    for e in equilibria(System(mechanism), t=0.8):
+        assert e.q[2] == pytest.approx(0.8, abs=1e-12) and abs(math.sin(e.q[5])) == pytest.approx(1.0)
+
+
+def test_a_free_body_under_gravity_has_no_equilibrium():
+    assert equilibria(System(loads("name: stone\nbodies: {stone: {mass: 1, inertia: 1}}\n")), 8) == ()
+
+
+HUNG = """
+name: hung
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 2, inertia: 1, points: {p: [0, 0]}}}
+joints: {P: {kind: prismatic, between: [ground.O, b.p], axis: [0, -1]}}
+forces: {s: {kind: spring, between: [ground.O, b.p], stiffness: %s, free_length: %s}}
+start: {b.y: -0.3}
+"""
+
+
+@pytest.mark.parametrize("stiffness", [0.02, 80.0, 800.0, 8e4])
+def test_a_mass_hangs_on_a_spring(stiffness):
+    """All loads act along one coordinate and cancel there: what is left must be judged by the single loads."""
+    [rest] = equilibria(loads(HUNG % (stiffness, 0)))
+    assert rest.q == pytest.approx([0.0, -2 * 9.81 / stiffness, 0.0], rel=1e-9) and rest.text == "stable"
+
+
+def test_a_spring_with_a_free_length_has_no_direction_where_its_ends_meet():
+    """Every start of a guide is at its origin, where this spring has length 0; it rests stretched and upside down."""
+    found = equilibria(loads(HUNG % (800, 0.5)))
+    assert [e.text for e in found] == ["stable", "stable"]
+    assert sorted(e.q[1] for e in found) == pytest.approx([-0.5 - 2 * 9.81 / 800, 0.5 - 2 * 9.81 / 800])
+
+
+def test_a_guide_is_searched_along_its_length():
+    """A spring beside the guide snaps through: two stable rests and an unstable one between them."""
+    beside = HUNG.replace("O: [0, 0]", "O: [0, 0], T: [0.2, 1]").replace("[ground.O, b.p], s", "[ground.T, b.p], s")
+    found = equilibria(loads(beside % (800, 0.5)))
+    assert [e.text for e in found] == ["stable", "stable", "unstable"]
+
+
+def free_on_springs(body, ends, free):
+    springs = {
+        f"s{i}": {"kind": "spring", "between": pair, "stiffness": 800, "free_length": free}
+        for i, pair in enumerate(ends)
+    }
+    return Mechanism(
+        ground={"points": {"O": (0, 0), "Q": (1, 0)}},
+        bodies={"b": body},
+        forces={**springs, "t": {"kind": "torsion", "between": ["ground", "b"], "stiffness": 1e-3}},
+        start={"b.x": 0.5, "b.y": -0.3},
+    )
+
+
+def test_a_free_bar_and_a_free_mass_rest_on_two_springs():
+    bar = free_on_springs({"bar": 0.4, "mass": 2}, [("ground.O", "b.start"), ("ground.Q", "b.end")], 0.2)
+    mass = free_on_springs({"mass": 2, "inertia": 1}, [("ground.O", "b.centre"), ("ground.Q", "b.centre")], 0.4)
+    for model, reach, free in ((bar, 0.3, 0.2), (mass, 0.5, 0.4)):
+        rest = equilibria(model)[0]
+        depth = -rest.q[1]
+        length = math.hypot(reach, depth)
+        assert rest.text == "stable" and rest.q[[0, 2]] == pytest.approx([0.5, 0.0], abs=1e-9)
+        assert 2 * 800 * (length - free) * depth / length == pytest.approx(2 * 9.81)
+
+
+STOPPED = """
+name: stopped
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1.0, mass: 1}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start], %s}}
+start: {arm: %s}
+"""
+
+
+def test_positions_beyond_a_stop_are_rejected_by_its_name():
+    [up, down] = equilibria(loads(STOPPED % ("lower: 20 deg, upper: 120 deg", 1.0)))
+    assert up.valid and up.text == "unstable" and up.q[2] == pytest.approx(math.pi / 2) and up.beyond == ()
+    assert not down.valid and down.beyond == ("J.stop.lower",)
+    assert down.text == "rejected: joint J is 1.92 rad beyond its lower stop of 0.349066 rad"
+
+
+def test_the_turn_that_a_stop_allows_is_chosen():
+    """Standing at -3/2 pi lies within the stops, although pi/2 is nearer to the start."""
+    found = equilibria(loads(STOPPED % ("lower: -5, upper: -1", -1.2)))
+    assert [e.valid for e in found] == [True, True]
+    assert [e.q[2] for e in found] == pytest.approx([-math.pi / 2, -1.5 * math.pi])
+
+
+def test_a_guide_beyond_its_stop():
+    text = (HUNG % (800, 0)).replace("axis: [0, -1]", "axis: [0, -1], upper: 1 cm")
+    [rest] = equilibria(loads(text))
+    assert not rest.valid and "joint P is 0.0145 m beyond its upper stop of 0.01 m" in rest.text
