@@ -180,8 +180,8 @@ def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
 def test_paper_000(record, law, kind):
     mechanism = library.crank_rocker_2016(3e-3, 3e-3, friction=0.1)
     found = jp.verdict(
-        mechanism, control=Case(law).control(), stepper=jp.MoreauJean(2e-5, order=1), start={"crank": 1.571}, reclose=True,
-        periods=120 if law == "tau2" else 12,
+        mechanism, control=Case(law).control(), stepper=jp.MoreauJean(2e-5, order=1), start={"crank": 1.571},
+        reclose=True, periods=120 if law == "tau2" else 12,
     )  # fmt: skip
     good = found.verdict == kind and (kind == "chaotic" or found.period == pytest.approx(8 / 3))
     told(record, f"paper 000, {law}", "verdict", found.headline(), kind, good, "")
