@@ -138,6 +138,7 @@ def crossing(values):
     )
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("c", "reference"), [(0.10, -10.4), (0.50, -12.5), (0.75, -13.3)])
 def test_paper_002_is_periodic(record, c, reference):
     mechanism = library.wu_2017(clearance=1e-3 * c, contact=library.wu_2017_contact())
@@ -149,14 +150,13 @@ def test_paper_002_is_periodic(record, c, reference):
     told(record, item, "verdict", found.headline(), "periodic, 36 s", periodic, "")
     finer = 450 * found.details["finer"]["link3.angle"]  # G is 450 mm from the pin of its link
     middle = float(np.median(finer))
-    told(
-        record, item, "change of G by a tighter tolerance, middle phase", middle, TOLERANCES, middle < TOLERANCES, "mm"
-    )
-    record(item=item, quantity="change of G by a tighter tolerance, where it is most", unit="mm",
-           ours=float(finer.max()), reference=0.01,
-           verdict="reproduces" if finer.max() < 0.01 else "differs")  # fmt: skip
+    name = "change of G by a tighter tolerance"
+    told(record, item, f"{name}, middle phase", middle, TOLERANCES, middle < TOLERANCES, "mm")
+    most = float(finer.max())
+    told(record, item, f"{name}, where it is most", most, "far below 0.1, chaotic", most < 0.01, "mm")
 
 
+@pytest.mark.timeout(1200)
 def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
     speed = math.radians(50)
     mechanism = library.wu_2017((speed, speed), clearance=5e-4, contact=library.wu_2017_contact())
@@ -175,12 +175,13 @@ def test_paper_002_with_a_tenth_of_the_damping_is_chaotic(record):
          "slider.angle.rate" in chaotic_part.says and found.details["spreads"]["link3.angle"] < 1e-3, "")  # fmt: skip
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("law", "kind"), [("tau2", "chaotic"), ("tau5", "periodic")])
 def test_paper_000(record, law, kind):
     mechanism = library.crank_rocker_2016(3e-3, 3e-3, friction=0.1)
     found = jp.verdict(
-        mechanism, control=Case(law).control(), stepper=jp.MoreauJean(2e-5), start={"crank": 1.571}, reclose=True,
-        periods=120 if law == "tau2" else 12,
+        mechanism, control=Case(law).control(), stepper=jp.MoreauJean(2e-5, order=1), start={"crank": 1.571},
+        reclose=True, periods=120 if law == "tau2" else 12,
     )  # fmt: skip
     good = found.verdict == kind and (kind == "chaotic" or found.period == pytest.approx(8 / 3))
     told(record, f"paper 000, {law}", "verdict", found.headline(), kind, good, "")

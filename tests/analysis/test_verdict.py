@@ -124,7 +124,7 @@ def test_other_contacts():
 
 
 def test_the_verdict_depends_on_the_damping_of_contacts():
-    asked = {"until": 40.0, "settle": 15.0, "stepper": jp.MoreauJean(2e-3)}
+    asked = {"until": 40.0, "settle": 15.0, "stepper": jp.MoreauJean(2e-3, order=1)}
     *found, word = contact_evidence(oscillator(2.8), asked, here=1)
     assert [one.indicator.split(" x ")[1] for one in found] == ["0.1, 1/s", "0.3, 1/s", "3, 1/s"]
     assert "slide.stop_restitution = 0.4" in found[2].says  # 1 - 3 (1 - 0.8); its exact map has -0.007 1/s
