@@ -165,8 +165,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="result: .nc, .csv or .parquet (default: the model's name with .nc)"
     )
     run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
-    run.add_argument("--rtol", metavar="R", help="relative error per step of the adaptive stepper")
-    run.add_argument("--atol", metavar="A", help="absolute error per step of the adaptive stepper")
+    run.add_argument("--rtol", metavar="R", help="relative error of chosen steps")
+    run.add_argument("--atol", metavar="A", help="absolute error of chosen steps, without rigid contact")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
     _add_order(run)
     run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
@@ -256,8 +256,8 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
         "--until": ("TIME", "simulated time of a run, s or with a unit (default: 10)", "10"),
         "--settled": ("TIME", "statistics of signals count from here on", None),
         "--every": ("TIME", "time between two samples of a run", None),
-        "--rtol": ("R", "relative error per step of the adaptive stepper", None),
-        "--atol": ("A", "absolute error per step of the adaptive stepper", None),
+        "--rtol": ("R", "relative error of chosen steps", None),
+        "--atol": ("A", "absolute error of chosen steps, without rigid contact", None),
         "--step": ("TIME", "length of fixed steps", None),
         "--executor": ("WORKERS", "how many workers, or the address of a Dask scheduler", None),
         "--shard": ("I/N", "compute one part of N into a store of its own, for collect", None),
@@ -288,8 +288,8 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--twin", "RUN.nc", "result of the ideal mechanism, whose numbers stand beside"),
         ("--until", "TIME", "how much of a model's motion is looked at (default: 60 drive periods)"),
         ("--settle", "TIME", "how long a model runs before (default: a quarter of that)"),
-        ("--rtol", "R", "relative error per step of the adaptive stepper"),
-        ("--atol", "A", "absolute error per step of the adaptive stepper"),
+        ("--rtol", "R", "relative error of chosen steps"),
+        ("--atol", "A", "absolute error of chosen steps, without rigid contact"),
         ("--step", "TIME", "length of fixed steps"),
         ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number: 0.1:1 mm:200"),
     ):
