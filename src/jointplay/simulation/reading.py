@@ -303,7 +303,7 @@ class Reading:
                 found[name] = ((), self.number(signal.end), {"units": signal.unit, "long_name": signal.text})
         kept: Variables = {}
         for name, (dims, values, *said) in found.items():
-            if dims not in ("impact", "loss") and name != dims and np.asarray(values).dtype.kind in "fi":
+            if dims not in ("impact", "loss") and name != dims and np.issubdtype(np.asarray(values).dtype, np.number):
                 text = f"{said[0].get('long_name', name) if said else name}, from {self.simulation.settled:g} s on"
                 place = f"{name.removesuffix('_time')}_settled{'_time' if name.endswith('_time') else ''}"
                 kept[place] = (dims, values, {**(said[0] if said else {}), "long_name": text})
