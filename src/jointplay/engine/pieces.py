@@ -18,7 +18,9 @@ from .machine import ALIGNED, Assembler
 from .program import Program
 from .values import Value
 
-LONG = 5000  # operations: a longer program is cut
+LONG = (
+    8000  # operations: a longer program is cut; rigid steps of second order with two loose joints are slower in pieces
+)
 LONGEST = 600  # operations and reads of a piece
 FEW = 40  # arguments and results of a subroutine that stay in registers
 MOVES = 100  # of one function
