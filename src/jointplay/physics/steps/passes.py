@@ -21,12 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-<<<<<<< HEAD
 from ...engine.text import branch, loop
-=======
-from ...engine.derivatives import derivative, tangents
-from ...engine.text import branch, loop, memory
->>>>>>> 33ce4b9190c416d9bfe48cf4c78522099b9cea21
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum
@@ -64,7 +59,6 @@ NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly 
 STILL = 1e-9  # m/s or rad/s: what leaves a shut contact more slowly stays; what approaches more slowly is no impact
 STIFFEST = 1e-8  # share by which the row of a resistance gives way at least, so that it never is a joint
 NOTHING = 1e-30
-SINGULAR = 1e-3  # of pivots: positions in which rows depend on each other are looked for below
 
 
 class Pass:
@@ -190,13 +184,7 @@ class Pass:
         giving = [dot(line, gained) for line in lines]
         given = [x + dot(line, free) for x, line in zip(giving, lines, strict=True)]
         self.smooth, self.called = self.spread.nearest(free, [*rows.speed, *given])
-<<<<<<< HEAD
         self.firm = firmness(self.spread) if rows.B else 1.0
-=======
-        if rows.B:  # how far rows are from depending on each other
-            near = self.spread.weak(SINGULAR)
-            memory("singular.firm", 1.0).value = branch(near, lambda: sqrt(self.spread.least()), lambda: 1.0)
->>>>>>> 33ce4b9190c416d9bfe48cf4c78522099b9cea21
         begun = [-(self.half * x) for x in gained]  # q + k/2 (v + free), seen from the predicted end
         if self.project:  # a row on rates has no residual: its positions follow its rates
             each = zip(rows.residual, rows.at_rate, wanted, rows.B, strict=True)

@@ -13,7 +13,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ...engine.text import branch, loop, memory, subroutine
+from ...engine.text import branch, loop, subroutine
 from ...engine.trees import mapped
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
@@ -108,12 +108,7 @@ class SecondOrder(Pass):
             place = going.state.known
             command = Command(recent.torques, [], [], going.watched, place, place, 0.0, 0.0, False)
         rows = [x * h for x in recent.multipliers]
-<<<<<<< HEAD
         return Acting(recent.a, rows, going.reactions, touches, command=command, over=h, firm=going.firm)
-=======
-        firm = memory("singular.firm", 1.0).value if self.motion.rows else 1.0
-        return Acting(recent.a, rows, going.reactions, touches, command=command, over=h, firm=firm)
->>>>>>> 33ce4b9190c416d9bfe48cf4c78522099b9cea21
 
     def shown(self, end: State, did: Acting) -> Acting:
         """The forces where the step ends: sizes by those of the middles of this step and of the last, if nothing
