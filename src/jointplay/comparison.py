@@ -128,7 +128,7 @@ def named(contacts: Iterable[Contact] | Mapping[str, Contact]) -> dict[str, Cont
         names = [kind if kinds.count(kind) == 1 else f"{kind} {next(counts[kind])}" for kind in kinds]
         result = dict(zip(names, listed, strict=True))
     for name, contact in result.items():
-        if not isinstance(contact, Contact):
+        if not isinstance(contact, Following | Rigid | Compliant):
             raise InputError(f"compare: contacts are Rigid, Compliant or Following values, got {contact!r}")
         if name == IDEAL:
             raise InputError(f"compare: {IDEAL!r} names the twin without play; choose another name")

@@ -149,8 +149,8 @@ def test_structural_zeros_cost_nothing():
         return made.operations
 
     separate = counted(lambda s: Factor([[s.a, 0], [0, s.b]]).solve([1.0, s.a])[0])
-    assert separate == counted(lambda s: 1 / s.a)
-    assert counted(lambda s: dot([0, s.a, 0, 1], [s.b, s.b, s.a, s.a])) == counted(lambda s: s.a * s.b + s.a)
+    assert separate <= counted(lambda s: 1 / s.a)
+    assert counted(lambda s: dot([0, s.a, 0, 1], [s.b, s.b, s.a, s.a])) <= counted(lambda s: s.a * s.b + s.a)
 
 
 def test_a_structural_zero_pivot_is_named():

@@ -51,7 +51,8 @@ def test_its_forces_are_those_of_the_motion(name):
     weight = 9.81 * masses.sum()
     assert pushed[0] == pytest.approx(held[0].values, abs=2e-3 * weight)
     assert pushed[1] + weight == pytest.approx(held[1].values, abs=2e-3 * weight)
-    assert (run.peak_force >= 0.999 * np.hypot(run.force_x, run.force_y)[1:].max("time")).all()
+    # a peak of rigid steps is the mean over a step, a sample the force at its end
+    assert (run.peak_force >= 0.99 * np.hypot(run.force_x, run.force_y)[1:].max("time")).all()
 
 
 @EACH

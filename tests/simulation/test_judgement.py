@@ -20,7 +20,7 @@ def entries(run):
 
 @pytest.fixture(scope="module")
 def coarse():
-    return jp.simulate(SLIDER, 0.2, jp.MoreauJean(4e-3), every=4e-3)
+    return jp.simulate(SLIDER, 0.2, jp.MoreauJean(4e-3, order=1), every=4e-3)
 
 
 def test_every_entry_of_a_healthy_run_has_a_limit_and_is_fine():
@@ -41,7 +41,7 @@ def test_a_wrong_run_says_so_last_in_one_sentence_with_the_remedy(coarse):
 
 def test_the_step_of_the_remedy_is_short_enough(coarse):
     step = float(coarse.attrs["judgement_text"].partition("use a step of ")[2].split()[0])
-    assert jp.simulate(SLIDER, 0.2, jp.MoreauJean(step)).attrs["judgement"] == "fine"
+    assert jp.simulate(SLIDER, 0.2, jp.MoreauJean(step, order=1)).attrs["judgement"] == "fine"
 
 
 def test_a_step_that_becomes_too_long_for_the_play_is_seen_on_the_way():
@@ -49,8 +49,8 @@ def test_a_step_that_becomes_too_long_for_the_play_is_seen_on_the_way():
     pushed = jp.library.slider_crank().loosen("J3", 1e-4, contact=jp.Rigid(restitution=0.9))
     motor = {"kind": "torque", "on": "crank", "torque": jp.polynomial(0.0, 300.0)}
     pushed = pushed.replace(gravity=(0.0, 0.0), forces={"motor": motor})
-    run = jp.simulate(pushed, 0.3, jp.MoreauJean(1e-4))
-    early = jp.simulate(pushed, 0.01, jp.MoreauJean(1e-4))
+    run = jp.simulate(pushed, 0.3, jp.MoreauJean(1e-4, order=1))
+    early = jp.simulate(pushed, 0.01, jp.MoreauJean(1e-4, order=1))
     crossed, before = (entries(one)["play crossed in one step"] for one in (run, early))
     assert before["judgement"] == "fine" and "is long beside" not in run.attrs["notes"]
     assert crossed["judgement"] != "fine" and run.attrs["judgement"] != "fine"
@@ -110,7 +110,7 @@ def test_the_page_has_limits_and_the_sentence(coarse):
 def test_the_command_line_says_it_last_and_exits_with_1_if_strict(tmp_path, capsys):
     model = tmp_path / "slider.yaml"
     model.write_text(jp.dumps(SLIDER))
-    coarse = ["run", str(model), "--until", "0.1", "--step", "4e-3", "-o", str(tmp_path / "out.nc")]
+    coarse = ["run", str(model), "--until", "0.1", "--step", "4e-3", "--order", "1", "-o", str(tmp_path / "out.nc")]
     assert main(coarse) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("judgement") and "This run is wrong" in last and "use a step of" in last

@@ -7,7 +7,7 @@ import jointplay as jp
 from tests.analysis.test_verdict import oscillator
 
 OVER = {"shaker.x.frequency": [2.6, 2.8]}  # its exact map: period 1, and chaos with an exponent of 0.143 1/s
-ASKED = {"until": 130.0, "settled": 40.0, "stepper": jp.MoreauJean(1e-3)}
+ASKED = {"until": 130.0, "settled": 40.0, "stepper": jp.MoreauJean(2e-3, order=1)}
 
 
 @pytest.fixture(scope="module")

@@ -319,7 +319,8 @@ class Simulation(Course):
         with self.lock:
             self.settled, self.earlier = float(self.asked), self.run.state_words.copy()
             for slot in self.program.slots:
-                if slot.start == -math.inf:
+                # a control loop keeps its own, from the very time on
+                if slot.start == -math.inf and not slot.name.startswith("control."):
                     self.run.state_words[self.run.places[slot.name]] = np.array(-math.inf).view(np.int64)
 
     def result(self, lane: int = 0) -> Dataset:

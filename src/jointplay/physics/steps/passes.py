@@ -53,7 +53,6 @@ from .first_order import (
 
 if TYPE_CHECKING:
     from .moreau_jean import MoreauJean
-
 CLOSED = 1e-11  # m or rad: a gap that counts as shut where something strikes
 NEAR = 1e-9  # m or rad: a gap that may still be that of a contact which hardly opens
 STILL = 1e-9  # m/s or rad/s: what leaves a shut contact more slowly stays; what approaches more slowly is no impact
@@ -74,8 +73,8 @@ class Pass:
     def begin(
         self, state: State, t: Scalar, k: Scalar, hit: Vector, impact: Scalar, learning: Scalar, rebounds: Scalar
     ) -> None:
-        """A pass of length k to the time t.  hit: 1 for contacts that strike at its end, or in it if it is an impact;
-        learning: its end is thrown away; rebounds: impacts are not plastic."""
+        """A pass of length k to the time t.  hit: 1 for contacts that strike at its end, or in it if it is an
+        impact; learning: its end is thrown away; rebounds: impacts are not plastic."""
         assert state.recent is not None
         self.state, self.q, self.v, self.recent = state, state.q, state.v, state.recent
         self.t, self.k, self.half, self.hit = t, k, 0.5 * k, hit
