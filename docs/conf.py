@@ -27,7 +27,7 @@ html_title = f"jointplay {version}"
 nitpicky = False
 
 
-def commands(app: object) -> None:
+def commands() -> None:
     """reference/commands.md: what the parser itself says of every command."""
     from jointplay.cli import _parser
 
@@ -52,7 +52,7 @@ GROUPS = {
 }
 
 
-def interface(app: object) -> None:
+def interface() -> None:
     """reference/api.md: every public name by what it is for, with its docstring on a page of its own."""
     text = ["# Python", "", "`import jointplay as jp`; a name is loaded when it is first used.", ""]
     for title, names in GROUPS.items():
@@ -61,6 +61,6 @@ def interface(app: object) -> None:
     (HERE / "reference" / "api.md").write_text("\n".join(text), encoding="utf-8")
 
 
-def setup(app: object) -> None:
-    app.connect("builder-inited", commands, priority=1)
-    app.connect("builder-inited", interface, priority=1)
+# before Sphinx looks for documents, so that a first build finds them too
+commands()
+interface()
