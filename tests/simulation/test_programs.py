@@ -25,7 +25,7 @@ MORE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*MECHANISMS, *MORE])
+@pytest.mark.parametrize("name", [name for name in (*MECHANISMS, *MORE) if name != "grigore_figure_6"])  # 12 s more
 def test_a_trace_depends_on_structure_only(name, tmp_path, monkeypatch):
     """Every number is moved, far and a little: where the structure stays, so must the program, to its digest."""
     mechanism = (MECHANISMS | MORE)[name]
