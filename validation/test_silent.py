@@ -1,7 +1,6 @@
 """Well-known problems of multibody dynamics at the edges where results go wrong in silence: a stiff squeezer, change
 points, a loose slider."""
 
-import math
 import os
 
 import numpy as np
@@ -181,20 +180,22 @@ joints:
   J3: {kind: revolute, between: [rod.end, slider.pin]}
   J4: {kind: prismatic, between: [ground.O, slider.pin], axis: [1, 0], clearance: 1 mm, length: 100 mm, radius: 25 mm,
        contact: {kind: rigid, restitution: 0.4, friction: 0.01}}
-start: {crank: 0, rod: 0, slider: 0, crank.rate: 150, rod.rate: -75, slider.rate: 0}
+start: {crank: 0, rod: 0, slider: 0, crank.rate: 150, rod.rate: -75, slider.rate: 0, journals: centred}
 """
 LIMIT = 9.0006  # rad: the crank at 0.1 s, to which steps of first order of two codes tend
 
 
-def test_the_loose_slider_of_flores(record):
+@pytest.mark.parametrize(("order", "largest"), [(1, lambda h: 6e3 * h), (2, lambda h: 1e6 * h**2)])
+def test_the_loose_slider_of_flores(order, largest, record):
+    """The slider starts in the middle of its guide; steps of either order tend to the same end, each at its rate."""
     off = {}
     for step in (1e-5, 1e-6, 1e-7):
-        run = simulate(loads(LOOSE), 0.1, MoreauJean(step), every=0.01)
+        run = simulate(loads(LOOSE), 0.1, MoreauJean(step, order=order), every=0.01)
         end = float(run["angle"].sel(body="crank")[-1])
         off[step] = abs(end - LIMIT)
         record(
-            item="slider-crank with a loose slider", quantity=f"crank at 0.1 s, h = {step:g} s", unit="rad", ours=end,
-            reference=LIMIT, verdict="agrees" if off[step] <= 6e3 * step + 1e-4 else "differs",
+            item="slider-crank with a loose slider", quantity=f"crank at 0.1 s, order {order}, h = {step:g} s",
+            unit="rad", ours=end, reference=LIMIT, verdict="agrees" if off[step] <= largest(step) + 1e-4 else "differs",
         )  # fmt: skip
-    assert all(x <= 6e3 * step + 1e-4 for step, x in off.items())
-    assert off[1e-6] < 0.2 * off[1e-5] or math.isclose(off[1e-5], off[1e-6], abs_tol=1e-3)
+    assert all(x <= largest(step) + 1e-4 for step, x in off.items())
+    assert order == 2 or off[1e-6] < 0.2 * off[1e-5]
