@@ -21,8 +21,9 @@ class Blob:
         self.known: dict[bytes, Stretch] = {}
 
     def add(self, values: Any) -> Stretch:
-        """Keep an array as 32-bit floats."""
-        array = np.ascontiguousarray(np.asarray(values, float), "<f4")
+        """Keep an array as 32-bit floats; what is too large for them (3.4e38) becomes infinite."""
+        with np.errstate(over="ignore"):
+            array = np.ascontiguousarray(np.asarray(values, float), "<f4")
         key = array.tobytes()
         if key not in self.known:
             self.known[key] = (self.size, len(array))
