@@ -8,6 +8,8 @@ from jointplay.papers import STUDIES
 from jointplay.papers.akhadkar2016 import IDEAL, TWO, Case, tracking
 from jointplay.parallel import each
 
+pytestmark = pytest.mark.timeout(1200)  # minutes for all records, which the first test waits for
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -4,6 +4,8 @@ import pytest
 
 from jointplay.papers import STUDIES
 
+pytestmark = pytest.mark.timeout(1200)  # minutes for all records, which the first test waits for
+
 
 @pytest.fixture(scope="module")
 def found():

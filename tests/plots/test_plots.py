@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,15 @@ def test_a_spike_between_samples_does_not_flatten_the_rest():
     assert 25 < top < 30
     marks = {line.get_marker(): float(line.get_ydata()[0]) for line in axes.lines if line.get_marker() in "o^"}
     assert marks == {"^": top, "o": 25.0}
+
+
+def test_peaks_below_the_samples_do_not_cut_the_forces():
+    run = result()
+    run["peak_force"] = xarray.zeros_like(run.peak_force)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = plots.motion(run).axes[-1]
+    assert axes.get_ylim() == pytest.approx((0, 1.08 * 25))
 
 
 def test_round_off_has_no_scale_of_its_own():

@@ -166,6 +166,8 @@ def test_equal_arrays_are_kept_once():
     blob = Blob()
     assert blob.add([1.0, 2.0]) == blob.add(np.array([1.0, 2.0])) == (0, 2)
     assert blob.add([3.0]) == (2, 1) and blob.size == 3
+    with np.errstate(over="raise"):
+        assert blob.add([1e300]) == (3, 1) and np.isinf(blob.parts[-1]).all()
 
 
 def test_limits_ignore_spikes_and_round_off():

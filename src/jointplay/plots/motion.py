@@ -241,7 +241,7 @@ def _forces(
     sampled = max(float(np.nanmax(force(run, joint))) for joint in joints)
     highest = max(float(peaks.peak_force.max()), sampled)
     top = 1.08 * (highest if highest < SPIKE * sampled else sampled)  # a spike must not flatten all the rest
-    top = top if top > 0 else 1.0  # no force at all
+    top = top if top > 0 else 1.0  # no force in any sample
     ax.set_ylim(0, top)
     for i, (at, peak) in enumerate(zip(peaks.peak_force_time.values, peaks.peak_force.values, strict=True)):
         marker = "o" if peak < top else "^"
