@@ -25,12 +25,12 @@ Written by `make validate` from the comparisons in `validation/`; do not edit by
 
 def number(value: Any) -> str:
     """Six significant digits for a number; anything else as it is."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def difference(ours: Any, reference: Any) -> str:
     """The difference relative to the reference. Rounding errors vary with the machine and are not shown."""
-    if isinstance(ours, str) or isinstance(reference, str) or reference == 0:
+    if not all(isinstance(x, int | float) for x in (ours, reference)) or reference == 0:
         return ""
     relative = abs(ours - reference) / abs(reference)
     return "< 1e-12" if relative < 1e-12 else f"{relative:.1e}"
