@@ -10,7 +10,7 @@ from ..model.clearances import Following
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
-ELSEWHERE = 16  # with angles that are not given anywhere
+ELSEWHERE = 24  # with angles that are not given anywhere
 
 
 def guess(
