@@ -162,7 +162,7 @@ class RigidStep:
                 W[i][j] = W[j][i] = dot(one.line, responses[j].change)
         b = [dot(line, self.smooth) for line in lines]
         free_rates = list(b)
-        friction, static, bounce = self.coefficients()
+        friction, static, bounce = self.coefficients(near)
         before, old = self.now.modes, [dot(line, self.v) for line in lines]
         striking = [
             self.strikes(c, before[i], bounce[i], old[2 * i], old[2 * i + 1]) for i, c in enumerate(near.contacts)
@@ -248,11 +248,11 @@ class RigidStep:
         least = where(bounce < 0.8, (1 + bounce) / (1 - bounce), 10.0) * bent
         return struck & (-approach > least * (slip * slip))
 
-    def coefficients(self) -> tuple[Vector, Vector, Vector]:
+    def coefficients(self, near: ContactRows) -> tuple[Vector, Vector, Vector]:
         """Friction, static friction and restitution of each contact."""
         numbers, joints = self.equations.numbers, self.equations.mechanism.loose(Rigid)
         friction, static, bounce = [], [], []
-        for c in self.near.contacts:
+        for c in near.contacts:
             rough = c.tangential is not None
             friction.append(numbers(f"{c.joint}.friction") if rough else 0.0)
             own = joints[c.joint].contact if rough else None
@@ -277,20 +277,22 @@ class RigidStep:
         if not self.project:
             return first, pose, 0.0
 
-        def again() -> tuple[Landing, dict[str, Pair]]:
-            def once(place: Landing) -> tuple[Landing, Scalar]:
-                found = self.refine(self.t, place.q, place.chosen)
-                return found, maximum(found.drift, found.depth) > SHUT
-
-            found, _ = loop(first, once, ROUNDS)
-            worst = maximum(found.drift, found.depth)
-            fail(worst > OPENED, UNCLOSED, residual=worst)
-            turned = self.equations.pose(found.q, self.t).turns
-            return found, {body: turned[body] for body in turns}
-
         bad = maximum(drift, depth) > SHUT
-        place, turns = branch(bad, again, lambda: (first, turns))
+        place, turns = branch(bad, lambda: self.again(self.t, first), lambda: (first, turns))
         return place, self.equations.pose(place.q, self.t, turns), where(bad, 1.0, 0.0)
+
+    def again(self, t: Scalar, first: Landing) -> tuple[Landing, dict[str, Pair]]:
+        """The place moved onto joints and chosen contacts until they are shut, and how its bodies are turned."""
+
+        def once(place: Landing) -> tuple[Landing, Scalar]:
+            found = self.refine(t, place.q, place.chosen)
+            return found, maximum(found.drift, found.depth) > SHUT
+
+        found, _ = loop(first, once, ROUNDS)
+        worst = maximum(found.drift, found.depth)
+        fail(worst > OPENED, UNCLOSED, residual=worst)
+        turned = self.equations.pose(found.q, t).turns
+        return found, {body: turned[body] for body in self.equations.mechanism.bodies}
 
     def _refine(self, t: Scalar, q: Vector, chosen: Vector) -> Landing:
         """One Newton step of the positions onto joints and chosen contacts; contacts that it shuts are chosen next."""

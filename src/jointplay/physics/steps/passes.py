@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...engine.text import branch, loop
+from ...engine.text import branch
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum
@@ -29,7 +29,7 @@ from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
 from ..dynamics import ConstraintRows
-from ..failures import BLOCKED, UNCLOSED, UNSOLVED, fail
+from ..failures import BLOCKED, UNSOLVED, fail
 from ..forces import resistances
 from ..loop import Command
 from ..motion import PIVOT, Motion
@@ -37,8 +37,6 @@ from ..slopes import along, slopes_of
 from ..spread import mixed, spread
 from ..step import Reaction, Recent, State, Touch
 from .first_order import (
-    OPENED,
-    ROUNDS,
     SHUT,
     VIOLATED,
     ContactRows,
@@ -68,7 +66,6 @@ class Pass:
         self.project = stepper.projection == "combined"
         self.command: Command | None = None  # what a sampled law says, through the whole step
         self.published = RigidStep(stepper, motion, now, h)  # what both orders have in common is there
-        self.refine = self.published.refine
 
     def begin(
         self, state: State, t: Scalar, k: Scalar, hit: Vector, impact: Scalar, learning: Scalar, rebounds: Scalar
@@ -224,8 +221,7 @@ class Pass:
                 W[i][j] = W[j][i] = dot(one.line, responses[j].change)
         b, old = ([dot(line, rates) for line in lines] for rates in (self.smooth, self.v))
         free_rates = list(b)
-        self.published.near = near
-        friction, static, bounce = self.published.coefficients()
+        friction, static, bounce = self.published.coefficients(near)
         for i in every:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
@@ -308,15 +304,7 @@ class Pass:
             return first, turns, gaps, 0.0
 
         def again() -> tuple[Landing, dict[str, Pair], Vector]:
-            def once(place: Landing) -> tuple[Landing, Scalar]:
-                found = self.refine(self.t, place.q, place.chosen)
-                return found, maximum(found.drift, found.depth) > SHUT
-
-            found, _ = loop(first, once, ROUNDS)
-            worst = maximum(found.drift, found.depth)
-            fail(worst > OPENED, UNCLOSED, residual=worst)
-            turned = self.equations.pose(found.q, self.t).turns
-            return found, {body: turned[body] for body in turns}, [maximum(gap, 0.0) for gap in gaps]
+            return *self.published.again(self.t, first), [maximum(gap, 0.0) for gap in gaps]
 
         bad = accepted & (maximum(first.drift, first.depth) > SHUT)
         place, turns, gaps = branch(bad, again, lambda: (first, turns, [x + 0.0 for x in gaps]))
