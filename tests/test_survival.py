@@ -112,6 +112,13 @@ def test_what_killed_processes_left_is_removed_and_what_others_write_is_not(tmp_
     assert sorted(p.name for p in tmp_path.iterdir()) == [".other.nc.4711.tmp", "run.nc"]
 
 
+def test_a_result_can_be_read_from_the_moment_it_has_its_name(tmp_path, run, monkeypatch):
+    read = []
+    monkeypatch.setattr(writing, "_settle", lambda directory: read.append(results.load(directory / "run.nc")))
+    results.save(run, tmp_path / "run.nc")
+    assert len(read) == 1 and read[0].sizes == run.sizes
+
+
 def test_a_file_keeps_its_permissions_and_a_new_one_gets_the_usual_ones(tmp_path):
     writing.write(tmp_path / "new", b"1")
     (tmp_path / "usual").write_bytes(b"1")

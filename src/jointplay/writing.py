@@ -61,13 +61,16 @@ def _abandoned(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _temporary(target: Path) -> Iterator[tuple[Path, int]]:
-    """A new locked file beside the target; it is gone afterwards, unless it was renamed."""
+    """A new locked file beside the target; it is gone afterwards, unless it was renamed.
+
+    The lock is one that readers share: the file has its final name before the lock ends, and HDF5 locks what it reads.
+    """
     while True:
         name = target.with_name(f".{target.name}.{secrets.token_hex(6)}{LEFT}")
         handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             with contextlib.suppress(OSError):  # a file system without locks: nobody sweeps there either
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                fcntl.flock(handle, fcntl.LOCK_SH)
             if os.fstat(handle).st_nlink:  # else swept between its making and its locking
                 yield name, handle
                 return
