@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,7 +121,8 @@ def compare(arguments: argparse.Namespace) -> None:
 
 def _told_apart(files: list[str]) -> list[str]:
     stems = [Path(file).stem for file in files]
-    return stems if len(set(stems)) == len(stems) else [os.fspath(file) for file in files]
+    names = stems if len(set(stems)) == len(stems) else files
+    return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
 
 
 def _same_bodies(runs: dict[str, Dataset]) -> None:
