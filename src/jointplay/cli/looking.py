@@ -18,7 +18,16 @@ from .tables import columns, spoken
 if TYPE_CHECKING:
     from xarray import Dataset
 
-FIGURES = ("motion", "velocity", "acceleration", "phase_plane", "tracking_error", "effort", "energy", "joint_force")
+FIGURES: tuple[str, ...] = (
+    "motion",
+    "velocity",
+    "acceleration",
+    "phase_plane",
+    "tracking_error",
+    "effort",
+    "energy",
+    "joint_force",
+)
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
 SAME = 1e-9  # m or rad: closer than this is rounding
@@ -36,7 +45,7 @@ def signals(arguments: argparse.Namespace) -> None:
     shown = [name for name in found if wanted in name]
     if not shown:
         raise InputError(f"{arguments.run}: no signal has {wanted!r} in its name{suggestion(wanted, found)}")
-    rows = [("signal", "unit", "smallest", "largest", "last", "")]
+    rows: list[tuple[str, ...]] = [("signal", "unit", "smallest", "largest", "last", "")]
     for name in shown:
         variable = run[name if name in run else name.rpartition(".")[2]]
         values = found[name][np.isfinite(found[name])]
