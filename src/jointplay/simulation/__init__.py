@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
+from ..model.units import TIME, UnitError, parse_quantity
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
@@ -36,9 +37,9 @@ SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 def simulate(
     mechanism: Mechanism | System,
-    until: float,
+    until: float | str,
     stepper: Stepper | None = None,
-    every: float | None = None,
+    every: float | str | None = None,
     start: Mapping[str, float | str] | None = None,
     strict: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -47,7 +48,7 @@ def simulate(
     control: Control | None = None,
     settled: float | str = 0.0,
 ) -> Dataset:
-    """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
+    """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). start: start values in place of the
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
@@ -62,6 +63,7 @@ def simulate(
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
+    until, every = seconds("until", until), None if every is None else seconds("every", every)
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
@@ -75,6 +77,16 @@ def simulate(
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return result
+
+
+def seconds(name: str, given: float | str) -> float:
+    """A time (s), which may be a text with a unit."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_quantity(given, TIME)
+    except UnitError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def planned(
@@ -105,6 +117,8 @@ def run(
     assert until is not None
     settled = settled or (pilot.control.settled if pilot else 0.0)
     told = progress and (lambda t: progress(min(t, until)))
+    if told:
+        told(0.0)  # all is prepared; what follows is computing
     try:
         if 0 < settled < until:
             simulation.advance(settled, told)
