@@ -1,10 +1,10 @@
 """The crank-rocker of rigid.py in SICONOS, for the system's python3 (Debian: python3-siconos): a peer to compare with.
 
-`python3 siconos_four_bar.py LIBRARY STEPS ANGLES` takes steps from rest at the angles of crank, coupler and rocker, with
-the combined projection and callbacks from the compiled siconos_four_bar.c, and prints one JSON line: CPU microseconds
-per step, and the last angle of the crank.  With --feedback the callbacks have the controller of work_precision.py, each
-step is looked at, and the line also has the largest tracking error from 1 s on, in degrees; what looking costs is
-measured with it and stays out of the CPU time.
+`python3 siconos_four_bar.py LIBRARY STEPS ANGLES` takes steps from rest at the angles of crank, coupler and rocker,
+with the combined projection and callbacks from the compiled siconos_four_bar.c, and prints one JSON line: CPU
+microseconds per step, and the last angle of the crank.  With --feedback the callbacks have the controller of
+work_precision.py, each step is looked at, and the line also has the largest tracking error from 1 s on, in degrees;
+what looking costs is measured with it and stays out of the CPU time.
 """
 
 import argparse
