@@ -23,7 +23,7 @@ from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
 from ..traces import recalled
-from .endings import ending
+from .endings import ending, tired
 from .lanes import Lane
 from .outcome import Ending, Outcome
 from .steering import Pilot
@@ -31,6 +31,7 @@ from .steering import Pilot
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
+MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
@@ -45,6 +46,7 @@ class Course:
     every: float | None  # s: between samples
     until: float | None  # s: how far they are to go
     asked: float  # s: where they were last asked to go
+    most_steps: int  # that a tolerance may choose on the way there
     options: dict[str, Any]  # of the run
     lock: threading.RLock
 
@@ -180,8 +182,12 @@ class Course:
             if self.until is None:
                 self.until = float(until)
             self.asked = float(until)
-            self.aim(self.stepper.whole(self.asked), NEVER)
+            bound = self.taken + self.most_steps if self.stepper.adaptive else NEVER
+            self.aim(self.stepper.whole(self.asked), bound)
             self.go(progress)
+            short = self.alive & (self.taken >= bound) & ~self.reaches(self.ends)
+            for lane in np.flatnonzero(short).tolist():
+                self.ended(lane, tired(self, lane))  # type: ignore[arg-type]
 
     def aim(self, until: float, goal: Any) -> None:
         """Set where to go, and let lanes that got where they should go on from there."""
