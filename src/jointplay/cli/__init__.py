@@ -177,7 +177,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
     run.add_argument("--rtol", metavar="R", help="relative error of chosen steps")
     run.add_argument("--atol", metavar="A", help="absolute error of chosen steps, without rigid contact")
-    run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
+    run.add_argument("--step", metavar="TIME", help="length of fixed steps (--order 1: 1e-5 s unless given)")
     _add_order(run)
     run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,6 +72,7 @@ class Course:
         self.look()
         self.outcomes: list[Outcome | None] = [None] * self.lanes
         self.alive = np.arange(width) < self.lanes
+        self.bounds = np.full(width, NEVER)
         for k in range(width):
             self.begin(k)
             if k >= self.lanes:
@@ -159,6 +160,7 @@ class Course:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InputError(f"step takes a whole number of steps, got {n!r}")
         with self.lock:
+            self.bounds[:] = NEVER  # it is known how many there are
             if n > BURST or self.run.eager or self.called:
                 self.aim(FAR, self.taken + n)
                 self.go(None)
@@ -182,12 +184,14 @@ class Course:
             if self.until is None:
                 self.until = float(until)
             self.asked = float(until)
-            bound = self.taken + self.most_steps if self.stepper.adaptive else NEVER
-            self.aim(self.stepper.whole(self.asked), bound)
+            self.allow(range(self.lanes))
+            self.aim(self.stepper.whole(self.asked), self.bounds)
             self.go(progress)
-            short = self.alive & (self.taken >= bound) & ~self.reaches(self.ends)
-            for lane in np.flatnonzero(short).tolist():
-                self.ended(lane, tired(self, lane))  # type: ignore[arg-type]
+
+    def allow(self, lanes: Iterable[int]) -> None:
+        """Let lanes take as many chosen steps from here as they may."""
+        chosen = list(lanes)
+        self.bounds[chosen] = self.taken[chosen] + self.most_steps if self.stepper.adaptive else NEVER
 
     def aim(self, until: float, goal: Any) -> None:
         """Set where to go, and let lanes that got where they should go on from there."""
@@ -294,6 +298,8 @@ class Course:
 
     def settle(self) -> None:
         """Note the ends of lanes that cannot go on."""
+        for lane in np.flatnonzero(self.alive & (self.taken >= self.bounds) & ~self.reaches(self.ends)).tolist():
+            self.ended(lane, tired(self, lane))  # type: ignore[arg-type]
         if max(self.standing.tolist()) <= DONE and not (self.losing and self.run.state_words[self.losing].any()):
             return
         for lane in range(self.lanes):
