@@ -28,10 +28,10 @@ class MoreauJean(Stepper):
     """Moreau-Jean time stepping for rigid contact, with steps chosen by a tolerance or of one length.
 
     rtol: the tolerated error of a step, relative to what the speed of each body moves it on (steps/chosen.py), 5e-7
-    unless given; step: in its place, the length of all steps (s), of order 1 1e-5 s unless given; theta: weight of the new rates in the positions; projection: "combined" moves
-    positions back onto joints and closed contacts in every step, "none" leaves their drift; forces: "explicit" at the
-    beginning of a step, or at its "midpoint"; order: 2, or 1 for the scheme as published in 2016, to which
-    theta and forces belong.
+    unless given; step: in its place, the length of all steps (s), of order 1 1e-5 s unless given; theta: weight of
+    the new rates in the positions; projection: "combined" moves positions back onto joints and closed contacts in every
+    step, "none" leaves their drift; forces: "explicit" at the beginning of a step, or at its "midpoint"; order: 2, or
+    1 for the scheme as published in 2016, to which theta and forces belong.
     """
 
     step: float | None = None
