@@ -166,7 +166,9 @@ class Assembler(Lines):
         self.active = outer
         return values
 
-    def mixed(self, needed: str, new: Block | list[str], kinds: list[str], old: list[str], mask: str) -> list[str]:
+    def mixed(
+        self, needed: str, new: Block | list[str] | Callable[[], list[str]], kinds: list[str], old: list[str], mask: str
+    ) -> list[str]:
         """If some lane needs it, new values (or the ends of a block) where the mask holds; else the old ones."""
         if isinstance(new, Block) and not new.code and mask == self.literal(True, "m"):
             return self.refs(new.ends, kinds)
@@ -174,7 +176,7 @@ class Assembler(Lines):
         before, some, after = self.label, f"some{self.fresh}", f"after{self.fresh}"
         self.lines.append(f"  br i1 {self.any(needed)}, label %{some}, label %{after}")
         self.start(some)
-        new = self.side(new, kinds) if isinstance(new, Block) else new
+        new = self.side(new, kinds) if isinstance(new, Block) else new() if callable(new) else new
         rows = list(zip((self.types[k] for k in kinds), new, old, strict=True))
         if mask != self.literal(True, "m"):
             rows = [(t, self.say(f"select {self.M} {mask}, {t} {x}, {t} {y}"), y) for t, x, y in rows]
@@ -267,20 +269,25 @@ class Assembler(Lines):
         kinds, state = [s.kind for s in slots], self.word("state")
         starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
         rooms, steps = self.rooms(), self.word("steps", "i64")
+
+        def kept() -> list[str]:
+            return [self.fetch(state, program.places[s.name], s.kind) for s in slots]
+
+        begun = self.say(f"icmp eq {self.I} {starts[list(program.places).index('status')]}, {self.literal(0, 'i')}")
         prologue, self.lines = self.lines, []
         at = {s.name: f"%s{i}" for i, s in enumerate(slots)}
         last = program.body.ends[0]  # all come from one branch; what is written to ring buffers could not be undone
         if isinstance(last, Value) and last.op == "out" and len(slots) == len(program.slots):
             self.commit = last.args[0]
-        live = self.going(at.__getitem__, rooms, "%limit")
+        live = self.going(at.__getitem__, rooms, "%limit", begun)
         for (where, name), v in inputs.items():
             if where == "state":
                 self.names[v.serial] = at[name]
         self.write(program.body)
         ends = self.refs(program.body.ends, kinds)
-        if self.lanes > 1:  # a lane that has ended keeps its state
+        if self.lanes > 1:  # a lane that has ended keeps its state, which lies where the call began
             ended = self.say(f"xor {self.M} {live}, {self.literal(True, 'm')}")
-            ends = self.mixed(ended, list(at.values()), kinds, ends, ended)
+            ends = self.mixed(ended, kept, kinds, ends, ended)
         following = self.say("add i64 %taken, 1")
         self.lines.append("  br label %head")
         none = self.literal(0, "i")
@@ -311,10 +318,14 @@ class Assembler(Lines):
         """How many rows of each stream leave room for a step's."""
         return {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in self.program.streams}
 
-    def going(self, at: Callable[[str], str], rooms: dict[str, str], most: str) -> str:
-        """Begin a step, or leave; at: the register of an integer of the state.  Gives the lanes that run."""
+    def going(self, at: Callable[[str], str], rooms: dict[str, str], most: str, begun: str = "") -> str:
+        """Begin a step, or leave; at: the register of an integer of the state; begun: leave if other lanes run than
+        these.  Gives the lanes that run."""
         live = self.say(f"icmp eq {self.I} {at('status')}, {self.literal(0, 'i')}")
         go = self.any(live)
+        if self.lanes > 1 and begun:
+            other = self.any(self.say(f"xor {self.M} {live}, {begun}"))
+            go = self.say(f"and i1 {go}, {self.say(f'xor i1 {other}, true')}")
         for stream, limit in rooms.items():
             full = self.say(f"icmp sgt {self.I} {at(f'{stream}.rows')}, {limit}")
             go = self.say(f"and i1 {go}, {self.say(f'xor i1 {self.any(self.both(live, full))}, true')}")
