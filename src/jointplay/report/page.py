@@ -18,6 +18,7 @@ from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
+from ..simulation.judgement import RULES
 from . import charts, scene
 from .blob import Blob, frames
 
@@ -204,7 +205,8 @@ def _judged(entry: dict[str, Any]) -> str:
     judgement, limit = entry.get("judgement"), entry.get("limit")
     if judgement is None or limit is None:
         return _number(entry["value"])
-    text = f"{_number(entry['value'])} (limit {_number(limit)})"
+    rule = RULES.get(entry["name"])
+    text = f"{_number(entry['value'])} ({'at least' if rule and rule.below else 'at most'} {_number(limit)})"
     return text if judgement == "fine" else f"{text}: {judgement}"
 
 
