@@ -79,7 +79,7 @@ def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
 
 def _audit(run: xarray.Dataset) -> list[list[str]]:
     named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e) for e in results.audit(run))
-    return [[name, _judged(entry)] for name, entry in named]
+    return [[name, judged(entry)] for name, entry in named]
 
 
 def payload(
@@ -200,7 +200,7 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     return [*facts, ["page by", f"jointplay {__version__}"]]
 
 
-def _judged(entry: dict[str, Any]) -> str:
+def judged(entry: dict[str, Any]) -> str:
     """The value of an entry of the audit, and its limit where it is judged."""
     judgement, limit = entry.get("judgement"), entry.get("limit")
     if judgement is None or limit is None:
