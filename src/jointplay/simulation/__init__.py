@@ -67,7 +67,7 @@ def simulate(
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     until, every = seconds("until", until), None if every is None else seconds("every", every)
-    options = {"reclose": reclose, "most_steps": most_steps}
+    options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:

@@ -197,9 +197,9 @@ def changed(stepper: Stepper, numbers: Mapping[str, float]) -> Stepper:
     for key in numbers:
         if key not in known:
             raise InputError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
-    if isinstance(stepper, MoreauJean) and ("step" in numbers) != ("rtol" in numbers):  # one takes the other's place
-        numbers = {"step": None, "rtol": None} | dict(numbers)
-    return replace(stepper, **numbers)
+    alone = isinstance(stepper, MoreauJean) and ("step" in numbers) != ("rtol" in numbers)  # one takes the other's place
+    both: dict[str, Any] = {"step": None, "rtol": None} if alone else {}
+    return replace(stepper, **both | dict(numbers))
 
 
 def without_play(mechanism: Mechanism) -> tuple[Mechanism, frozenset[str]]:
