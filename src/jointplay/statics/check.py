@@ -48,7 +48,7 @@ class Check:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text())}</pre>"
+        return f'<pre style="white-space:pre;overflow-x:auto">{html.escape(self.text())}</pre>'
 
     @property
     def degrees(self) -> int:
