@@ -254,6 +254,18 @@ def test_the_oldest_use_goes_first(here, monkeypatch):
     assert Native(TEXT["program"](0.1)).cached is False
 
 
+def test_many_entries_are_looked_through_now_and_then_and_still_bounded(tmp_path, monkeypatch):
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path / "own"))
+    monkeypatch.setenv("JOINTPLAY_CACHE_MB", "0.02")
+    looks, sizes = [], cache._sizes
+    monkeypatch.setattr(cache, "_sizes", lambda: looks.append(1) or sizes())
+    for i in range(400):
+        cache.write(f"key{i}", bytes(100))
+    held = sum(sizes().values())
+    assert 0.015e6 < held <= 0.02e6 + 0.02e6 / cache.SHARE and len(looks) < 400 / 10
+    assert cache.read("key399") == bytes(100) and cache.read("key0") is None
+
+
 def test_a_tiny_limit_keeps_nothing_and_works(here, right):
     code = "for _ in range(2):\n    print(*numbers())\nprint(cache.entries())"
     assert run(code, here, JOINTPLAY_CACHE_MB="0.000001") == [f"{right} False"] * 2 + ["[]"]

@@ -17,6 +17,9 @@ from .writing import write as write_file
 
 MAGIC = b"jointplay object 1\n"
 SUFFIX = ".jpo"
+SHARE = 8  # one of so many parts of the limit is written before the files are looked through again
+
+_room: dict[tuple[Path, int], int] = {}  # bytes to write before that, by directory and limit
 
 
 def directory() -> Path | None:
@@ -60,24 +63,31 @@ def limit() -> int:
 
 def entries() -> list[Path]:
     """The cached files, oldest use first."""
-    place, used = directory(), {}
-    for path in place.glob(f"*{SUFFIX}") if place else ():
-        with contextlib.suppress(OSError):  # another process removes files too
-            used[path] = path.stat().st_mtime
-    return sorted(used, key=used.__getitem__)
+    return [*_sizes()]
+
+
+def _sizes() -> dict[Path, int]:
+    """The cached files, oldest use first, and their sizes (bytes)."""
+    found, place = [], directory()
+    with contextlib.suppress(OSError):  # another process removes files too
+        for entry in os.scandir(place) if place else ():
+            if entry.name.endswith(SUFFIX):
+                with contextlib.suppress(OSError):
+                    about = entry.stat(follow_symlinks=False)
+                    found.append((about.st_mtime, entry.path, about.st_size))
+    return {Path(path): size for _, path, size in sorted(found)}
 
 
 def clear() -> tuple[int, int]:
     """Delete every cached file, and what killed processes left; gives how many files and how many bytes."""
-    place, sizes = directory(), []
-    for path in entries():
+    place, removed = directory(), []
+    for path, size in _sizes().items():
         with contextlib.suppress(FileNotFoundError):
-            size = path.stat().st_size
             path.unlink()
-            sizes.append(size)
+            removed.append(size)
     if place is not None:
         sweep(place)
-    return len(sizes), sum(sizes)
+    return len(removed), sum(removed)
 
 
 def read(key: str) -> bytes | None:
@@ -121,13 +131,26 @@ def write(key: str, payload: bytes) -> None:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if refused():
             return
-        sweep(place)
         path = place / f"{key}{SUFFIX}"
         if path.is_symlink():
             path.unlink()
         write_file(path, heading(key, payload) + payload, mode=0o600)
-        sizes = {p: p.stat().st_size for p in entries()}
-        while sizes and sum(sizes.values()) > limit():
-            oldest = next(iter(sizes))
-            oldest.unlink(missing_ok=True)
-            del sizes[oldest]
+        _make_room(place, len(payload))
+
+
+def _make_room(place: Path, written: int) -> None:
+    """Keep to the limit: now and then, since looking through thousands of files takes longer than writing one."""
+    most = limit()
+    left = _room.get((place, most), 0) - written
+    if left < 0:
+        sweep(place)
+        sizes = _sizes()
+        total = sum(sizes.values())
+        if total > most:
+            for oldest, size in sizes.items():
+                if total <= most - most // SHARE:
+                    break
+                oldest.unlink(missing_ok=True)
+                total -= size
+        left = min(most - total, most // SHARE)
+    _room[place, most] = left
