@@ -77,8 +77,8 @@ def test_the_control_loop_in_place_of_the_drive(tmp_path):
     model, loop = blocks(TUTORIAL, "yaml")
     (tmp_path / "steered.yaml").write_text(model.partition("drives:")[0] + loop, encoding="utf-8")
     shown = run(sys.executable, "-m", "jointplay", "run", "steered.yaml", "--until", "1 s", cwd=tmp_path)
-    [largest] = re.findall(r"^tracking error crank +largest (\S+) rad", shown, re.MULTILINE)
-    assert 0 < float(largest) < 1e-6
+    [largest] = re.findall(r"^tracking error crank +largest (\S+) deg", shown, re.MULTILINE)
+    assert 0 < float(largest) < 6e-5
 
 
 def test_readme_names_every_command():

@@ -144,7 +144,6 @@ def _parser() -> options.Parser:
 
     _add_run(add("run", "simulate a mechanism and write what happened", "run"))
     _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
-
     _add_check(add("check", "assemble a mechanism and say what is odd about it"))
     _add_equilibria(add("equilibria", "find the positions in which a mechanism can rest"))
     balance = add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance")
@@ -159,13 +158,15 @@ def _parser() -> options.Parser:
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
 
-    new = add("new", "write a commented model file to start from")
-    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
-    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
-
+    _add_new(add("new", "write a commented model file to start from"))
     cache = add("cache", "show or clear the cache of compiled code")
     cache.add_argument("--clear", action="store_true", help="delete the cached files")
     return parser
+
+
+def _add_new(new: argparse.ArgumentParser) -> None:
+    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
+    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
