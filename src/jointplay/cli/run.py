@@ -215,7 +215,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         *plays(mechanism),
     ]
     redundant = json.loads(attrs["redundant"])
-    lines += [("redundant rows", ", ".join(redundant))] if redundant else []
+    lines += [("redundant constraints", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
         said = f" ({entry['judgement']}: limit {_number(entry['limit'], entry['unit'])})"
         value = _number(entry["value"], entry["unit"])

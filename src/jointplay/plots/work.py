@@ -39,7 +39,7 @@ Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
 
 
 def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """The magnitude of the joint forces (N), a panel each, with the ideal twin behind.
+    """The magnitude of the joint forces (N), a panel each; behind, those with ideal joints.
 
     A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
     between impacts; grey stems are the impulses of impacts, to the right.
