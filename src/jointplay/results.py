@@ -31,8 +31,15 @@ FORMAT_VERSION = 2
 SUFFIXES = (".nc", ".csv", ".parquet")
 
 
-def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mapping[str, Any] | None = None) -> Dataset:
-    """The Dataset of samples given as columns: `crank.x`, `crank.x.rate`, `J1.force.x`, `J1.x.multiplier`, ..."""
+def from_columns(
+    system: System,
+    columns: Mapping[str, np.ndarray],
+    attrs: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """The Dataset of samples given as columns: `crank.x`, `crank.x.rate`, `J1.force.x`, `J1.x.multiplier`, ...
+
+    others: variables as xarray takes them, after those."""
     from xarray import Dataset
 
     mechanism, time = system.mechanism, np.asarray(columns["time"])
@@ -60,7 +67,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
     coordinates |= {"row": rows} if rows else {}
     coordinates |= {"drive": [mechanism.owner(row) for row in drives]} if drives else {}
     register()
-    return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
+    return Dataset(data | dict(others or {}), coordinates, provenance(system) | dict(attrs or {}))
 
 
 def provenance(system: System) -> dict[str, Any]:

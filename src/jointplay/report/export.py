@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import results, writing
+from .. import host, results, writing
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from .film import frames_of
@@ -47,7 +47,7 @@ def pdf(
         printed = Path(directory) / "page.pdf"
         command = [found, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
         command += [f"--user-data-dir={directory}/profile", "--window-size=730,700", "--force-device-scale-factor=2"]
-        command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # refuses root otherwise
+        command += ["--no-sandbox"] if host.is_root() else []  # refuses root otherwise
         command += ["--virtual-time-budget=3000", "--no-pdf-header-footer", f"--print-to-pdf={printed}"]
         command += [source.as_uri() + ("#t=40%25" if at is None else f"#t={at:.9g}")]
         try:

@@ -16,6 +16,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
+from .course import MOST_STEPS
 from .judgement import judged
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
@@ -47,6 +48,7 @@ def simulate(
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
     settled: float | str = 0.0,
+    most_steps: int = MOST_STEPS,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
 
@@ -59,19 +61,21 @@ def simulate(
     `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
     control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
     "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
-    with `_settled` in their names; that of the control loop unless given.
+    with `_settled` in their names; that of the control loop unless given. most_steps: of steps that a tolerance
+    chooses; a run that needs more ends there (outcome "too many steps") with what it has computed.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     until, every = seconds("until", until), None if every is None else seconds("every", every)
-    simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
+    options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
+    simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
-        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
+        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
     if audit == "convergence" and simulation.status[0].complete:
         finer = simulation.stepper.finer()
-        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
+        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, **options)
         finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
