@@ -215,21 +215,14 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         *plays(mechanism),
     ]
     redundant = json.loads(attrs["redundant"])
-    lines += [("redundant rows", ", ".join(redundant))] if redundant else []
+    lines += [("redundant constraints", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
         said = f" ({entry['judgement']}: limit {_number(entry['limit'], entry['unit'])})"
         value = _number(entry["value"], entry["unit"])
         lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
     lines += convergence(found)
     lines += _contacts(found)
-    units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
-    for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
-        if f"peak_{what}" not in found:
-            continue
-        for name in found[dimension].values:
-            unit = {"force": "N", "moment": "N m"}.get(what) or units[str(name)]
-            if what != "moment" or float(found.peak_moment.sel(joint=name)) > 0:
-                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
+    lines += _peaks(mechanism, found)
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             columns_of = (dimension, f"{what}_max", f"{what}_rms", f"{dimension}_unit")
@@ -241,6 +234,24 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
+
+
+def _peaks(mechanism: Mechanism, found: Any) -> list[tuple[str, str]]:
+    """The largest forces of joints and efforts of drives; a gear has a moment and no force."""
+    lines = []
+    units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
+    turned = (
+        {str(n) for n in found.joint.values if float(found.peak_moment.sel(joint=n)) > 0}
+        if ("peak_moment" in found)
+        else set()
+    )
+    for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
+        for name in found[dimension].values if f"peak_{what}" in found else ():
+            unit = {"force": "N", "moment": "N m"}.get(what) or units[str(name)]
+            none = what == "force" and name in turned and not float(found.peak_force.sel(joint=name))
+            if not none and (what != "moment" or name in turned):
+                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
+    return lines
 
 
 def convergence(found: Any) -> list[tuple[str, str]]:
