@@ -25,18 +25,15 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
 
 
 def derivatives(outputs: Sequence[Any], inputs: Sequence[Any], held: Sequence[Any] = ()) -> list[Tangent]:
-    """The same matrix without its structural zeros: column -> entry of each row, columns in order.
-
-    held: values that are taken as independent of the inputs, however they were computed.
-    """
+    """The same matrix without its structural zeros: column -> entry of each row, columns in order; what is held is taken
+    as independent of the inputs, however it was computed."""
     known: dict[int, Tangent] = {}
     for j, x in enumerate(inputs):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
             known.setdefault(base.serial, {})[j] = sign
-    for x in held:
-        if isinstance(x, Value):
-            known.setdefault(x.args[0].serial if x.op == "neg" else x.serial, {})
+    for x in (x for x in held if isinstance(x, Value)):
+        known.setdefault(x.args[0].serial if x.op == "neg" else x.serial, {})
     return [dict(sorted(row.items())) for row in tangents(outputs, known, len(inputs))]
 
 
