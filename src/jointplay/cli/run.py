@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns
+from .tables import columns, quantity
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 LONGEST = 1e9  # s: 32 years
 MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
+ROUNDING = 1e-8  # of a number: what moves by less is rounding, or the tolerance of adaptive steps
+CONVERGED = 0.01  # of a headline number
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 
@@ -36,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
+    page = _page(arguments, output)
     stepper = chosen_stepper(mechanism, until, step, tolerances, arguments.order)
     began = time.perf_counter()
     with computing(), ProgressBar(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
@@ -50,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
             settled=arguments.settled or 0.0,
             audit="convergence" if arguments.convergence else "run",
         )
-    wall = time.perf_counter() - began
+    ended = time.perf_counter()
+    ready = progress.began or ended
     results.save(found, output)
     files = [output]
     if plot is not None and found.sizes["time"] and not interrupts.asked():
@@ -59,8 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         plots.save(plots.motion(found), plot)
         files.append(plot)
     if not arguments.quiet:
-        print(summary(mechanism, found, wall, files))
+        print(summary(mechanism, found, (ready - began, ended - ready), files))
     sys.stdout.flush()
+    if page is not None and found.sizes["time"] and not interrupts.asked():
+        _write_page(arguments, found, page)
     missing = plot is not None and plot not in files
     if missing:
         complain(f"{plot}: not drawn, for {'it was interrupted' if interrupts.asked() else 'there is nothing to show'}")
@@ -71,6 +79,25 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED if missing or doubted else DONE
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
+
+
+def _page(arguments: argparse.Namespace, output: Path) -> Path | None:
+    """The page that --report asks for."""
+    if arguments.report is None:
+        if arguments.open:
+            raise InputError("--open: opens the page of --report; give that too")
+        return None
+    return inputs.target("--report", arguments.report or str(output.with_suffix(".html")), {".html": ""})
+
+
+def _write_page(arguments: argparse.Namespace, found: Any, page: Path) -> None:
+    from jointplay import report
+
+    from .commands import tell_page
+
+    report.write(found, page, command=shlex.join(["jointplay", *sys.argv[1:]]))
+    if arguments.open or not arguments.quiet:
+        tell_page(page, arguments.open)
 
 
 def chosen_stepper(
@@ -132,7 +159,7 @@ class ProgressBar:
 
     def __init__(self, until: float, shown: bool) -> None:
         self.until, self.shown = until, shown
-        self.began: float | None = None
+        self.began: float | None = None  # when the first step could be taken
         self.bar: Any = None
 
     def __enter__(self) -> ProgressBar:
@@ -144,10 +171,10 @@ class ProgressBar:
 
     def __call__(self, reached: float) -> None:
         interrupts.obey()
-        if not self.shown:
-            return
         if self.began is None:
             self.began = time.perf_counter()
+        if not self.shown:
+            return
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:
             self._begin()
         if self.bar is not None:
@@ -172,8 +199,10 @@ class ProgressBar:
         self.bar.start()
 
 
-def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) -> str:
-    """What happened, in a few aligned lines."""
+def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
+    """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
+    from jointplay.statics.check import plays
+
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
     lines = [
@@ -181,17 +210,17 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         ("degrees of freedom", str(attrs["degrees_of_freedom"])),
         ("stepper", attrs["stepper"]),
         ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
-        ("wall time", f"{wall:.2f} s"),
+        ("wall time", f"{_wall(wall[0])} to prepare (equations, machine code), {_wall(wall[1])} to compute"),
         ("outcome", attrs["outcome"]),
+        *plays(mechanism),
     ]
     redundant = json.loads(attrs["redundant"])
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
-        unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
-        said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
-        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
-    for name, moved in json.loads(attrs.get("convergence", "{}")).items():
-        lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
+        said = f" ({entry['judgement']}: limit {_number(entry['limit'], entry['unit'])})"
+        value = _number(entry["value"], entry["unit"])
+        lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
+    lines += convergence(found)
     lines += _contacts(found)
     units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
     for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
@@ -203,15 +232,51 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
                 lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
-            most, mean, units = (found[n].values for n in (f"{what}_max", f"{what}_rms", f"{dimension}_unit"))
-            for name, x, y, unit in zip(found[dimension].values, most, mean, units, strict=True):
-                spoken = str(unit).replace("*", " ")
+            columns_of = (dimension, f"{what}_max", f"{what}_rms", f"{dimension}_unit")
+            for name, x, y, unit in zip(*(found[n].values for n in columns_of), strict=True):
+                most, mean = (quantity(float(value), str(unit).replace("*", " ")) for value in (x, y))
                 after = f"from {attrs['settled']:g} s on: " if attrs.get("settled") else ""
-                lines.append((f"{text} {name}", f"{after}largest {x:.5g} {spoken}, rms {y:.5g} {spoken}"))
+                lines.append((f"{text} {name}", f"{after}largest {most}, rms {mean}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
+
+
+def convergence(found: Any) -> list[tuple[str, str]]:
+    """How far the headline numbers move with half the step, with their units; what is rounding is called so."""
+    told = json.loads(found.attrs.get("convergence", "{}"))
+    lines, shares = [], {}
+    for name, moved in told.items():
+        variable = name if name in found else name.rpartition(".")[2]
+        unit = str(found[variable].attrs.get("units", "")).replace("*", " ") if variable in found else ""
+        size, off = max(abs(moved["value"]), _range(found, variable, name)), abs(moved["moved"])
+        if off <= ROUNDING * max(size, 1e-3):
+            lines.append((f"half step: {name}", f"{quantity(moved['value'], unit)} does not move"))
+            continue
+        shares[name] = off / size if size else math.inf
+        share = f" ({100 * shares[name]:.2g} %)" if size else ""
+        lines.append(
+            (f"half step: {name}", f"{quantity(moved['value'], unit)} moves by {quantity(off, unit, 2)}{share}")
+        )
+    if told:
+        most = max(shares, key=lambda name: shares[name], default=None)
+        said = "nothing moves beyond rounding"
+        if most is not None:
+            verdict = (
+                "converged" if shares[most] <= CONVERGED else "not converged: use a shorter step or a smaller rtol"
+            )
+            said = f"{most} moves most, by {100 * shares[most]:.2g} %: {verdict}"
+        lines.append(("half step: verdict", said))
+    return lines
+
+
+def _range(found: Any, variable: str, name: str) -> float:
+    """The largest magnitude of a signal over the run, beside which its last value may be small; 0 of other numbers."""
+    if variable not in found or "time" not in found[variable].dims or name == variable:
+        return 0.0
+    [dimension] = [d for d in found[variable].dims if d != "time"]
+    return float(abs(found[variable].sel({dimension: name.rpartition(".")[0]})).max())
 
 
 def _contacts(found: Any) -> list[tuple[str, str]]:
@@ -239,8 +304,15 @@ def _peak(found: Any, what: str, of: dict[str, Any], unit: str) -> str:
     return text
 
 
-def _number(value: Any) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+def _number(value: Any, unit: str = "1") -> str:
+    """A number of the audit in the unit that people read."""
+    if value is None:
+        return "unknown"
+    return f"{value:.3g}" if unit == "1" else quantity(value, unit.replace("*", " "), 3)
+
+
+def _wall(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"
 
 
 def _size(file: Path) -> str:

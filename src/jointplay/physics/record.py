@@ -99,14 +99,16 @@ class Bookkeeping:
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         self.energies(end, pose)
-        self.seen(now if self.impulsive else end, acting, h, end.t)
+        self.seen(now if self.impulsive and self.motion.fixed else end, acting, h, end.t)
         self.passes(acting.firm, end.t)
 
     def seen(self, at: State, acting: Acting, h: Scalar, t: Scalar) -> None:
         """Keep peaks of what acts at a time t, and for a time of length h what the control loop is like at a state."""
         loop = self.motion.loop
         if loop and acting.command:
-            loop.statistics(acting.command, at.q, at.t, h, mean=not self.impulsive)
+            long = not self.impulsive or not self.motion.fixed  # steps: what changes in them counts with both ends
+            held = self.impulsive or (self.motion.digital and not self.motion.fixed)
+            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=held)
             loop.stray(at.q, acting.command, at.t)
         self.forces(acting, t)
 
@@ -162,7 +164,7 @@ class Bookkeeping:
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
 
         def lasting() -> None:
-            if self.impulsive and acting.touches:
+            if self.impulsive and acting.touches and not motion.remembers:
                 self.calm.value = self.acts(acting)
             found = {name: x * (scale * scale) for name, x in squares.items()}
             found |= {name: x * scale for name, x in (sizes | normals).items()}
@@ -313,7 +315,12 @@ class Bookkeeping:
         """Write what acts in the first step, and what the control loop says at the start, for the first sample of
         impulsive steps."""
         loop = self.motion.loop
-        columns = {f"first.{name}": x for name, x in self.calm.value.items()} if acting.touches else {}
+        columns: dict[str, Scalar] = {}
+        if acting.touches and self.motion.remembers:
+            jumps = self.jumps(acting)
+            columns = {f"first.{name}": where(jumps, 0.0, x) for name, x in self.acts(acting).items()}
+        elif acting.touches:
+            columns = {f"first.{name}": x for name, x in self.calm.value.items()}
         if loop and acting.command:
             columns |= loop.columns(acting.command, state.q, state.t)
             columns |= {f"{name}.steered": f for name, f in zip(self.motion.names, steered, strict=True)}

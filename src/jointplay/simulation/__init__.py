@@ -11,10 +11,12 @@ import numpy as np
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
+from ..model.units import TIME, UnitError, parse_quantity
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
+from .course import MOST_STEPS
 from .judgement import judged
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
@@ -36,9 +38,9 @@ SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 def simulate(
     mechanism: Mechanism | System,
-    until: float,
+    until: float | str,
     stepper: Stepper | None = None,
-    every: float | None = None,
+    every: float | str | None = None,
     start: Mapping[str, float | str] | None = None,
     strict: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -46,8 +48,9 @@ def simulate(
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
     settled: float | str = 0.0,
+    most_steps: int = MOST_STEPS,
 ) -> Dataset:
-    """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
+    """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). start: start values in place of the
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
@@ -58,23 +61,36 @@ def simulate(
     `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
     control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
     "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
-    with `_settled` in their names; that of the control loop unless given.
+    with `_settled` in their names; that of the control loop unless given. most_steps: of steps that a tolerance
+    chooses; a run that needs more ends there (outcome "too many steps") with what it has computed.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
-    simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
+    until, every = seconds("until", until), None if every is None else seconds("every", every)
+    options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
+    simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
-        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
+        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
     if audit == "convergence" and simulation.status[0].complete:
         finer = simulation.stepper.finer()
-        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
+        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, **options)
         finer_run = run(again, progress, strict, late)
         result.attrs["convergence"] = json.dumps(compared(result, finer_run))
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return result
+
+
+def seconds(name: str, given: float | str) -> float:
+    """A time (s), which may be a text with a unit."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_quantity(given, TIME)
+    except UnitError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def planned(
@@ -105,6 +121,8 @@ def run(
     assert until is not None
     settled = settled or (pilot.control.settled if pilot else 0.0)
     told = progress and (lambda t: progress(min(t, until)))
+    if told:
+        told(0.0)  # all is prepared; what follows is computing
     try:
         if 0 < settled < until:
             simulation.advance(settled, told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
 from ..traces import recalled
-from .endings import ending
+from .endings import ending, tired
 from .lanes import Lane
 from .outcome import Ending, Outcome
 from .steering import Pilot
@@ -31,6 +31,8 @@ from .steering import Pilot
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
+MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
+FEW = 64  # attempts between two looks at the ticks of clocks
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -44,21 +46,19 @@ class Course:
     every: float | None  # s: between samples
     until: float | None  # s: how far they are to go
     asked: float  # s: where they were last asked to go
+    most_steps: int  # that a tolerance may choose on the way there
     options: dict[str, Any]  # of the run
     lock: threading.RLock
 
     def build(self) -> None:
         """The program and its run, every lane at its start."""
         first = self.each[0]
-        h = None if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
-        self.strides = first.pilot.strides(h) if first.pilot else {}
         for lane in self.each[1:]:
             if lane.system.structure != first.system.structure or lane.freedom.redundant != first.freedom.redundant:
                 text = "lanes need one structure: a clearance, length or other number that is 0 in one must be 0 in all"
                 raise InputError(f"Simulation: {text}")
-            if lane.pilot:
-                lane.pilot.strides(h)
-        timing = Pilot.clock(self.strides)
+        strides = [self.clock(lane)[1] for lane in self.each]
+        timing = Pilot.clock({name: max(each[name] for each in strides) for name in strides[0]})
         dropped, labels = first.freedom.redundant, first.system.contacts
         kind = "march", self.stepper.structure, dropped, tuple(timing.items())
 
@@ -72,11 +72,20 @@ class Course:
         self.look()
         self.outcomes: list[Outcome | None] = [None] * self.lanes
         self.alive = np.arange(width) < self.lanes
+        self.bounds = np.full(width, NEVER)
         for k in range(width):
             self.begin(k)
             if k >= self.lanes:
                 self.run.abandon(k)
         self.began = self.run.state_words.copy(), self.run.parameter_words.copy()
+
+    def clock(self, lane: Lane) -> tuple[float | None, dict[str, int]]:
+        """The time between two ticks of the clock of a lane's control loop, if it has one (s), and how many of them lie
+        between samples and in delays; steps of one length are ticks."""
+        if lane.pilot is None:
+            return None, {}
+        tick = lane.pilot.tick() if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
+        return tick, lane.pilot.strides(tick)
 
     def look(self) -> None:
         """Views into the words of the run, for what is asked in every call."""
@@ -89,6 +98,8 @@ class Course:
         self.goals = self.run.parameter_words[self.index["stepper.goal"]]
         self.late = words[places["samples.late"]] if "samples.late" in places else None
         self.losing = [places[name] for name in ("contact.lost", "contact.deep") if name in places]
+        self.ticks: Any = words[places["clock.ticks"]] if "clock.ticks" in places else None
+        self.heard: Any = words[places["clock.heard"]] if "clock.heard" in places else None
         self.called = any(lane.pilot and lane.pilot.sampled for lane in self.each)
 
     def numbers(self, lane: Lane) -> dict[str, Any]:
@@ -106,7 +117,10 @@ class Course:
             text = lane.system.equations()(lane.system.parameters)
             for part, x in zip(MOMENTA, text.momenta(lane.q.tolist(), lane.v.tolist()), strict=True):
                 found[f"stepper.momentum.{part}"] = float(x)
-        return found | {f"clock.{name}": n for name, n in self.strides.items()}
+        tick, spans = self.clock(lane)
+        if self.stepper.adaptive:
+            found |= {"stepper.tick": tick or FAR, "stepper.ticks": NEVER}
+        return found | {f"clock.{name}": n for name, n in spans.items()}
 
     def begin(self, lane: int) -> None:
         """Put a lane at its start."""
@@ -146,6 +160,7 @@ class Course:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InputError(f"step takes a whole number of steps, got {n!r}")
         with self.lock:
+            self.bounds[:] = NEVER  # it is known how many there are
             if n > BURST or self.run.eager or self.called:
                 self.aim(FAR, self.taken + n)
                 self.go(None)
@@ -169,8 +184,14 @@ class Course:
             if self.until is None:
                 self.until = float(until)
             self.asked = float(until)
-            self.aim(self.stepper.whole(self.asked), NEVER)
+            self.allow(range(self.lanes))
+            self.aim(self.stepper.whole(self.asked), self.bounds)
             self.go(progress)
+
+    def allow(self, lanes: Iterable[int]) -> None:
+        """Let lanes take as many chosen steps from here as they may."""
+        chosen = list(lanes)
+        self.bounds[chosen] = self.taken[chosen] + self.most_steps if self.stepper.adaptive else NEVER
 
     def aim(self, until: float, goal: Any) -> None:
         """Set where to go, and let lanes that got where they should go on from there."""
@@ -182,7 +203,7 @@ class Course:
 
     def reaches(self, until: Any) -> np.ndarray:
         """Which lanes have reached a time (s)."""
-        return self.times * (1.0 if self.stepper.adaptive else ABOUT) >= until
+        return self.times * (1.0 if self.stepper.adaptive and not self.stepper.impulsive else ABOUT) >= until
 
     def leave(self) -> None:
         """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
@@ -222,15 +243,32 @@ class Course:
             with undisturbed():
                 while (self.standing == RUNNING).any() and clock.perf_counter() - begin < CHUNK_SECONDS:
                     for lane in np.flatnonzero(self.standing == RUNNING).tolist():
-                        wrong = calls[lane](lane) if self.taken[lane] % stride == 0 else None
+                        wrong = calls[lane](lane) if self.calls_now(lane, stride) else None
                         if wrong:
                             time = float(self.times[lane])
                             self.ended(lane, Outcome(Ending.CONTROLLER_FAILED, wrong, time, "control"))
                             run.abandon(lane)
                     running = self.standing == RUNNING
-                    if running.any():
+                    if running.any() and self.ticks is not None:
+                        self.tick(stride)
+                    elif running.any():
                         self.reach(int((self.taken[running] // stride + 1).min()) * stride, quick)
             told()
+
+    def calls_now(self, lane: int, stride: int) -> bool:
+        """Whether a Python function is to be called where a lane is; of chosen steps many may begin after one tick."""
+        if self.ticks is None:
+            return bool(self.taken[lane] % stride == 0)
+        return bool(self.ticks[lane] % stride == 0 and self.heard[lane] < self.ticks[lane])
+
+    def tick(self, stride: int) -> None:
+        """Go on towards the next calls of Python functions, each lane to its own; those that are there go on next."""
+        self.run.parameter_words[self.index["stepper.ticks"]] = (self.ticks // stride + 1) * stride
+        (self.run.advance if self.run.eager else self.run.few_steps)(FEW)
+        waiting = self.alive & (self.standing == DONE) & ~self.reaches(self.ends) & (self.taken < self.goals)
+        if self.losing:
+            waiting &= ~self.run.state_words[self.losing].any(axis=0)
+        self.standing[waiting] = RUNNING
 
     def reach(self, goal: int, quick: bool) -> None:
         """Take steps until the running lanes have taken so many; calls that only write samples are no steps."""
@@ -260,6 +298,8 @@ class Course:
 
     def settle(self) -> None:
         """Note the ends of lanes that cannot go on."""
+        for lane in np.flatnonzero(self.alive & (self.taken >= self.bounds) & ~self.reaches(self.ends)).tolist():
+            self.ended(lane, tired(self, lane))  # type: ignore[arg-type]
         if max(self.standing.tolist()) <= DONE and not (self.losing and self.run.state_words[self.losing].any()):
             return
         for lane in range(self.lanes):
