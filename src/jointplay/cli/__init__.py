@@ -172,7 +172,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"
     run.add_argument("--settled", metavar="TIME", help=settled)
-    run.add_argument("--convergence", action="store_true", help="run again with half the step; say what moves")
+    run.add_argument("--convergence", action="store_true", help="state errors by a run with half the step")
+    run.add_argument("--no-error", action="store_true", help="do not estimate the errors of headline numbers")
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."

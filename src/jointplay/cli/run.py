@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             reclose=arguments.reclose,
             settled=arguments.settled or 0.0,
             audit="convergence" if arguments.convergence else "run",
+            error=False if arguments.no_error else None,
         )
     wall = time.perf_counter() - began
     results.save(found, output)
@@ -190,9 +191,8 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
         said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
         lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
-    for name, moved in json.loads(attrs.get("convergence", "{}")).items():
-        lines.append((f"half step: {name}", f"{moved['value']:.6g} moves by {moved['moved']:.2g}"))
-    lines += _contacts(found)
+    numbers = Numbers(found)
+    lines += numbers.ends() + _contacts(found, numbers)
     units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
     for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
         if f"peak_{what}" not in found:
@@ -200,42 +200,74 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         for name in found[dimension].values:
             unit = {"force": "N", "moment": "N m"}.get(what) or units[str(name)]
             if what != "moment" or float(found.peak_moment.sel(joint=name)) > 0:
-                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
+                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit, numbers)))
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
-            most, mean, units = (found[n].values for n in (f"{what}_max", f"{what}_rms", f"{dimension}_unit"))
-            for name, x, y, unit in zip(found[dimension].values, most, mean, units, strict=True):
-                spoken = str(unit).replace("*", " ")
+            for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):
                 after = f"from {attrs['settled']:g} s on: " if attrs.get("settled") else ""
-                lines.append((f"{text} {name}", f"{after}largest {x:.5g} {spoken}, rms {y:.5g} {spoken}"))
+                x, y = (numbers.told(f"{what}_{kind}", {dimension: name}, str(unit)) for kind in ("max", "rms"))
+                lines.append((f"{text} {name}", f"{after}largest {x}, rms {y}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
 
 
-def _contacts(found: Any) -> list[tuple[str, str]]:
+class Numbers:
+    """The headline numbers of a run in words, with their errors where these are known."""
+
+    def __init__(self, found: Any) -> None:
+        from jointplay import results
+
+        self.found, self.spoken = found, results.spoken
+        self.known = {entry["name"]: entry for entry in results.errors(found)}
+
+    def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
+        """A number with its unit."""
+        entry = self.known.get(".".join([*map(str, of.values()), name]))
+        value = float(self.found[name].sel(of))
+        unit = unit.replace("*", " ")
+        return self.spoken({**entry, "unit": unit}) if entry else f"{value:.5g}{'' if unit == '1' else f' {unit}'}"
+
+    def share(self, name: str, of: dict[str, Any]) -> str:
+        """A share of time in percent."""
+        entry = self.known.get(".".join([*map(str, of.values()), name]))
+        value = 100 * float(self.found[name].sel(of))
+        if not entry or entry["error"] is None:
+            return f"{value:.1f} %"
+        return self.spoken({**entry, "value": value, "error": max(100 * entry["error"], 0.1), "unit": "%"})
+
+    def ends(self) -> list[tuple[str, str]]:
+        """Where the bodies are at the end, if the errors of that are known."""
+        bodies = [str(name) for name in self.found.body.values if f"{name}.angle" in self.known]
+        named = {name: [self.known[f"{name}.{axis}"] for axis in ("angle", "x", "y")] for name in bodies}
+        texts = {name: ", ".join(map(self.spoken, entries)) for name, entries in named.items()}
+        return [(f"at the end {name}", text) for name, text in texts.items()]
+
+
+def _contacts(found: Any, numbers: Numbers) -> list[tuple[str, str]]:
     """What each contact did, and since the run counts as settled."""
     if "impacts" not in found:
         return []
     lines = []
     for name in found.contact.values:
-        one = found.sel(contact=name)
-        text = f"{int(one.impacts)} impacts, free {100 * float(one.share_free):.1f} % of the time"
+        of = {"contact": name}
+        text = f"{numbers.told('impacts', of, 'impacts')}, free {numbers.share('share_free', of)} of the time"
         if "impacts_settled" in found:
-            text += f"; from {found.attrs['settled']:g} s on {int(one.impacts_settled)} impacts, "
-            text += f"free {100 * float(one.share_free_settled):.1f} %"
+            text += f"; from {found.attrs['settled']:g} s on {numbers.told('impacts_settled', of, 'impacts')}, "
+            text += f"free {numbers.share('share_free_settled', of)}"
         lines.append((f"contact {name}", text))
     return lines
 
 
-def _peak(found: Any, what: str, of: dict[str, Any], unit: str) -> str:
+def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Numbers) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
-    text = f"{float(one[f'peak_{what}']):.5g} {unit} at {float(one[f'peak_{what}_time']):.5g} s"
+    text = f"{numbers.told(f'peak_{what}', of, unit)} at {float(one[f'peak_{what}_time']):.5g} s"
     if f"peak_{what}_settled" in found:
-        most, at = float(one[f"peak_{what}_settled"]), float(one[f"peak_{what}_settled_time"])
-        text += f"; from {found.attrs['settled']:g} s on {most:.5g} {unit} at {at:.5g} s"
+        at = float(one[f"peak_{what}_settled_time"])
+        most = numbers.told(f"peak_{what}_settled", of, unit)
+        text += f"; from {found.attrs['settled']:g} s on {most} at {at:.5g} s"
     return text
 
 

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
@@ -15,7 +13,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .judgement import judged
+from .companions import HALVED, lanes_beside, last, last_of, stated, step_errors
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .settling import settled_time
@@ -28,9 +26,6 @@ __all__ = [
     "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
     "Step", "Stepper", "default_stepper", "settled_time", "simulate",
 ]  # fmt: skip
-HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
-HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
-SAME = 1e-9  # m or rad: a motion of less is none
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -46,6 +41,7 @@ def simulate(
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
     settled: float | str = 0.0,
+    error: bool | None = None,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
 
@@ -53,28 +49,47 @@ def simulate(
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
-    reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
-    once more with half the step (adaptive: a 32nd of the tolerances, half of max_step) and says in the attribute
-    `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
-    control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
-    "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
-    with `_settled` in their names; that of the control loop unless given.
+    reclose: start rigid joints with play in the middle, from the first start values alone. control: a control loop in
+    place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as "200 ms" or "2 turns of
+    motor", from which on peaks, shares, impacts and losses are told once more, in variables with `_settled` in their
+    names; that of the control loop unless given. error: whether the errors of the headline numbers are estimated
+    (`results.errors`), where a tolerance chooses the steps by companions at 4 and 8 times of it, else by a run with
+    half the step; unless given, only the former. audit: "convergence" has them by a finer run in any case (half the
+    step, a 4th or a 32nd of the tolerances), and the audit then has the largest differences of angles and places.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
-    simulation = planned(mechanism, until, stepper, every, start=start, control=control, reclose=reclose)
+    own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
+    loop = control or own.control
+    chosen = default_stepper(own) if stepper is None else stepper
+    others = lanes_beside(error, chosen, loop) if audit == "run" else []
+    options: dict[str, Any] = {"reclose": reclose, "companions": others}
+    simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
-    if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
-        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, reclose=reclose)
+    if late and loop is not None and not loop.settled:
+        simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
-    if audit == "convergence" and simulation.status[0].complete:
-        finer = simulation.stepper.finer()
-        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, reclose=reclose)
-        finer_run = run(again, progress, strict, late)
-        result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
-        result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
+    if simulation.status[0].complete and others:
+        ends = enumerate(simulation.status[1:], 1)
+        found = {repr(others[k - 1]): last_of(simulation, k) if end.complete else end.text for k, end in ends}
+        return stated(result, found, simulation.base.mechanism)
+    if simulation.status[0].complete and (error or audit == "convergence"):
+        return beside_finer(simulation, result, progress, late)
     return result
+
+
+def beside_finer(
+    simulation: Simulation, result: Dataset, progress: Callable[[float], None] | None, settled: float
+) -> Dataset:
+    """A result with its errors by one more run, with half the step; its audit has the largest differences."""
+    base, finer = simulation.base, simulation.stepper.finer()
+    again = Simulation(base, finer, every=simulation.every, until=simulation.until, reclose=simulation.reclose)
+    found = run(again, progress, strict=False, settled=settled)
+    end = again.status[0]
+    if end.complete:
+        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
+        result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
+    return stated(result, {repr(finer): last(found) if end.complete else end.text}, base.mechanism, HALVED)
 
 
 def planned(
@@ -113,6 +128,8 @@ def run(
         if simulation.outcomes[0] is None:
             simulation.advance(until, told)
     except KeyboardInterrupt:
+        if simulation.status[0].complete:  # only its companions were still on their way
+            return simulation.result()
         if strict:
             raise
         time = float(simulation.time[0])
@@ -122,31 +139,3 @@ def run(
     if strict and not outcome.complete:
         raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
     return result
-
-
-def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
-    """Headline numbers of a run and of a finer one: last angles, largest forces and impulses, energy lost, impacts."""
-    found: dict[str, dict[str, float]] = {}
-    for name in HEADLINES:
-        if name not in result or name not in finer:
-            continue
-        pair = [run[name].isel(time=-1) if "time" in run[name].dims else run[name] for run in (result, finer)]
-        values = [np.atleast_1d(one.values).astype(float) for one in pair]
-        labels = pair[0][pair[0].dims[0]].values if pair[0].dims else [""]
-        for label, here, there in zip(labels, *values, strict=True):
-            key = f"{label}.{name}" if label else name
-            found[key] = {"value": float(here), "finer": float(there), "moved": float(there - here)}
-    return found
-
-
-def step_errors(result: Dataset, finer: Dataset) -> list[Finding]:
-    """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
-    both = min(result.sizes["time"], finer.sizes["time"])
-    pairs = {name: (result[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
-    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
-    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
-    found = [
-        Finding("error of angles by a finer run", off["angle"], "rad"),
-        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
-    ]
-    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

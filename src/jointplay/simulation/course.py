@@ -31,6 +31,8 @@ from .steering import Pilot
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
+COMPANY = 1000  # samples of a companion at most
+PATIENCE = 2  # times the steps of the first lane: a companion that takes more is given up
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -94,8 +96,10 @@ class Course:
     def numbers(self, lane: Lane) -> dict[str, Any]:
         """The run-time numbers of a lane."""
         every = self.stepper.whole(self.every) if self.every else None
+        if every and lane.stepper and self.until is not None:
+            every = max(every, self.until / COMPANY)
         found: dict[str, Any] = dict(lane.system.parameters)
-        for name, x in self.stepper.given().items():
+        for name, x in (lane.stepper or self.stepper).given().items():
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
@@ -129,7 +133,7 @@ class Course:
                 f"before.{name}": x for name, x in state.items()
             }  # the first sample may come before the first step
             state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
-            state["step.next"] = min(FIRST, self.stepper.given().get("max_step", FIRST))
+            state["step.next"] = min(FIRST, (one.stepper or self.stepper).given().get("max_step", FIRST))
         elif self.stepper.adaptive:
             state["step.next"] = SHORT
         self.run.start(lane, self.numbers(one), state)
@@ -203,14 +207,21 @@ class Course:
 
         def told() -> bool:
             if progress is not None:
-                progress(float(self.time.min()))
+                progress(float(self.times[self.alive].min(initial=self.times[0])))
+            self.part()
             return False
 
         if self.called:
             self.drive(told)
         else:
-            self.run.advance(until=told if progress else None, expect=None)
+            self.run.advance(until=told if progress or self.each[-1].stepper else None, expect=None)
         self.settle()
+
+    def part(self) -> None:
+        """Give up companions for which the first lane would wait too long."""
+        for lane, one in enumerate(self.each):
+            if one.stepper and self.standing[0] != RUNNING and self.taken[lane] > PATIENCE * self.taken[0]:
+                self.run.abandon(lane)
 
     def drive(self, told: Callable[[], bool]) -> None:
         """Go from sample to sample of Python functions."""

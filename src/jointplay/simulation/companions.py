@@ -1,0 +1,213 @@
+"""The estimated error of the headline numbers of a run: how far companions at other tolerances come out from it.
+
+Two companions, at 4 and 8 times the tolerances, run in other lanes of the run's own program, and the larger of the two
+differences is the error that is stated; one companion alone now and then agrees by chance.  Steps of one length have a
+companion of half the step, and twice its difference counts.  How this was chosen, and how well it fits: decisions.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.control import Control
+from ..model.mechanism import Mechanism
+from ..physics import record
+from ..physics.step import Stepper
+from ..run import wants_eager
+from .judgement import judged
+from .outcome import Finding
+from .reading import Reading
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from .simulation import Simulation
+
+LOOSER = (4.0, 8.0)  # times the tolerances
+HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
+UNKNOWN = 0.1  # of a number: what is not known to this is not determined
+NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
+ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
+FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
+SAME = 1e-9  # m or rad: a motion of less is none
+# headline numbers, and the families in which one is small beside another
+HEADLINES = {
+    "angle": "angles", "x": "places", "y": "places",
+    "peak_force": "forces", "peak_moment": "forces", "peak_effort": "forces", "peak_normal": "forces",
+    "peak_impulse": "impulses", "joint_impulse": "impulses", "impacts": "counts", "share_free": "shares",
+    "impact_loss": "energies", "friction_loss": "energies",
+    "error_max": "errors", "error_rms": "errors", "control_max": "controls", "control_rms": "controls",
+}  # fmt: skip
+
+
+NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
+Numbers = dict[str, np.ndarray]
+
+
+class Headline(NamedTuple):
+    """A headline number: its name, value and unit, what it is measured by, and its family."""
+
+    name: str
+    value: float
+    unit: str
+    scale: float
+    family: str
+
+
+def companions(stepper: Stepper) -> list[Stepper]:
+    """The stepper at 4 and 8 times its tolerances, or at a 4th and an 8th of them where it allows no looser ones."""
+    finer = stepper.finer().given()
+    ratios = {name: x / finer[name] for name, x in stepper.given().items()}
+    most = max(*ratios.values(), 1.0 + NOTHING)
+
+    def other(times: float) -> Stepper:
+        """Numbers that half a step divides by less, such as the longest step, follow by as much less."""
+        found = {
+            name: x * times ** (math.log(ratios[name]) / math.log(most) if ratios[name] > 1 else 1.0)
+            for name, x in stepper.given().items()
+        }
+        return replace(stepper, **found)
+
+    try:
+        return [other(times) for times in LOOSER]
+    except InputError:
+        return [other(1 / times) for times in LOOSER]
+
+
+def lanes_beside(error: bool | None, stepper: Stepper, loop: Control | None) -> list[Stepper]:
+    """The companions that run beside a stepper in lanes: only where a tolerance chooses the steps and no Python
+    function is called on the way, which may remember what it was asked; unless asked for, not in eager runs."""
+    if error is not None and not isinstance(error, bool):
+        raise InputError(f"error must be True, False or None, got {error!r}")
+    called = loop is not None and not loop.computed
+    if error is False or not isinstance(stepper, Stepper) or not stepper.adaptive or called:
+        return []
+    if error is None and (type(stepper).finer is Stepper.finer or wants_eager()):
+        return []  # a stepper of one's own may not say what is finer
+    return companions(stepper)
+
+
+def last(run: Dataset) -> Numbers:
+    """The headline numbers of a result, by variable; of what depends on time the last."""
+    found = {name: run.variables[name] for name in NAMES if name in run.variables}
+    return {name: np.atleast_1d(one.values[-1] if "time" in one.dims else one.values) for name, one in found.items()}
+
+
+def last_of(simulation: Simulation, lane: int) -> Numbers:
+    """The same of a lane, without making a result of it."""
+    with simulation.cut(lane):
+        reading = Reading(simulation, lane)
+        found = {name: np.atleast_1d(one[1]) for name, one in reading.variables().items() if name in NAMES}
+        if simulation.earlier is not None:
+            late = Reading(simulation, lane, late=True).settled()
+            found |= {name: np.atleast_1d(one[1]) for name, one in late.items() if name in NAMES}
+    for name, signal in record.BODIES.items():
+        if name in NAMES:
+            ends = [reading.columns[body + signal.end][-1] for body in reading.mechanism.bodies]
+            found[name] = np.array(ends)
+    ends = {name: signal.end for name, signal in record.ENERGIES.items() if name in NAMES}
+    return found | {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
+
+
+def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
+    """The headline numbers of a run by variable, such as `crank.angle`, `J2.peak_force` and `impact_loss`, measured by
+    themselves or, of a coordinate, by its range."""
+    found: dict[str, list[Headline]] = {}
+    for name, values in last(run).items():
+        family, variable = HEADLINES[name.removesuffix("_settled")], run.variables[name]
+        dimension = variable.dims[-1] if variable.dims and variable.dims[-1] != "time" else ""
+        labels = [str(label) for label in run.variables[dimension].values] if dimension else [""]
+        units = units_of(run, mechanism, name, str(dimension), labels)
+        scales = np.ptp(variable.values, axis=0) if family in ("angles", "places") else np.abs(values)
+        scales = np.ones_like(scales) if family == "shares" else scales
+        names = [f"{label}.{name}" if label else name for label in labels]
+        found[name] = [
+            Headline(key, float(x), unit, float(scale), family)
+            for key, x, unit, scale in zip(names, values, units, scales, strict=True)
+        ]
+    return found
+
+
+def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labels: Sequence[str]) -> list[str]:
+    """The units of some numbers: drives, channels and actuators have their own."""
+    if dimension == "drive":
+        return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
+    if f"{dimension}_unit" in run.variables:
+        return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
+    return [str(run.variables[name].attrs.get("units", "1"))] * len(labels)
+
+
+def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, float]:
+    """The largest of each family of numbers, beside which rounding is small."""
+    beside = {"energies": "kinetic", "errors": "reference"}
+    most = {family: float(np.ptp(run.variables[name].values, axis=0).max(initial=0.0))
+            for family, name in beside.items() if name in run.variables}  # fmt: skip
+    for one in (one for some in found.values() for one in some):
+        if math.isfinite(one.scale):
+            most[one.family] = max(most.get(one.family, 0.0), one.scale)
+    return most
+
+
+def feeble(run: Dataset, name: str) -> int:
+    """How many impacts of a contact are so weak beside its strongest that a tolerance decides whether they count: those
+    that a journal coming to rest makes have no end."""
+    label, _, kind = name.rpartition(".")
+    if "impact_normal" not in run.variables:
+        return 0
+    mine = run.variables["impact_contact"].values == label
+    if kind.endswith("_settled"):
+        mine = mine & (run.variables["impact_time"].values >= run.attrs["settled"])
+    strengths = np.abs(run.variables["impact_normal"].values[mine])
+    return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
+
+
+def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times: float = 1.0) -> list[dict[str, Any]]:
+    """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
+    error over the largest difference to the other runs."""
+    found, entries = headlines(run, mechanism), []
+    most = largest(found, run)
+    for variable, some in found.items():
+        for i, (name, value, unit, scale, family) in enumerate(some):
+            if not math.isfinite(value) or (value == 0 and variable == "peak_moment"):
+                continue
+            apart = max(abs(value - float(other[variable][i])) for other in others)
+            error = times * apart + ROUNDING * most[family] if value or apart else 0.0
+            error = max(apart, feeble(run, name)) if family == "counts" else error
+            known = math.isfinite(error)
+            determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
+            shown = {"value": value, "unit": unit, "error": error if known else None, "determined": determined}
+            entries.append({"name": name, **shown})
+    return entries
+
+
+def stated(run: Dataset, others: Mapping[str, Numbers | str], mechanism: Mechanism, times: float = 1.0) -> Dataset:
+    """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
+    text that says why not."""
+    whole = [other for other in others.values() if not isinstance(other, str)]
+    if whole:
+        run.attrs["errors"] = json.dumps(errors(run, whole, mechanism, times))
+        return run
+    ends = "; ".join(f"{name}: {text}" for name, text in others.items())
+    note = f"no error is stated, for no companion of this run reached its end ({ends})"
+    run.attrs["notes"] = json.dumps([*json.loads(run.attrs["notes"]), note])
+    return run
+
+
+def step_errors(run: Dataset, finer: Dataset) -> list[Finding]:
+    """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
+    both = min(run.sizes["time"], finer.sizes["time"])
+    pairs = {name: (run[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
+    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
+    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
+    found = [
+        Finding("error of angles by a finer run", off["angle"], "rad"),
+        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
+    ]
+    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})
