@@ -316,7 +316,9 @@ def spoken(entry: Mapping[str, Any]) -> str:
 
 def _rounded(x: float, place: int) -> str:
     """A number to a power of ten, as engineers write it: with an exponent only where it is very large or small."""
-    whole = math.floor(math.log10(abs(x))) if abs(x) >= 10.0**place else place
+    if abs(x) < 0.5 * 10.0**place:
+        return "0"
+    whole = math.floor(math.log10(abs(x)))
     if -5 <= whole < 7:
         return f"{x:.{max(0, -place)}f}" if place <= 0 else f"{round(x, -place):.0f}"
     return f"{x:.{max(0, whole - place)}e}"

@@ -1,8 +1,9 @@
 """The estimated error of the headline numbers of a run: how far companions at other tolerances come out from it.
 
-Two companions, at 4 and 8 times the tolerances, run in other lanes of the run's own program, and the larger of the two
-differences is the error that is stated; one companion alone now and then agrees by chance.  Steps of one length have a
-companion of half the step, and twice its difference counts.  How this was chosen, and how well it fits: decisions.md.
+Two companions, at 4 and 8 times the tolerances, run in other lanes of the run's own program, and 0.6 of the larger of
+the two differences is the error that is stated; one companion alone now and then agrees by chance.  Steps of one length
+have a companion of half the step, and twice its difference counts.  How this was chosen, and how well it fits:
+docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 LOOSER = (4.0, 8.0)  # times the tolerances
+SHARE = 0.6  # of the larger difference to them: what is stated
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
@@ -168,14 +170,14 @@ def feeble(run: Dataset, name: str) -> int:
     return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
 
 
-def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times: float = 1.0) -> list[dict[str, Any]]:
+def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times: float = SHARE) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
     error over the largest difference to the other runs."""
     found, entries = headlines(run, mechanism), []
     most = largest(found, run)
     for variable, some in found.items():
         for i, (name, value, unit, scale, family) in enumerate(some):
-            if not math.isfinite(value) or (value == 0 and variable == "peak_moment"):
+            if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
                 continue
             apart = max(abs(value - float(other[variable][i])) for other in others)
             error = times * apart + ROUNDING * most[family] if value or apart else 0.0
@@ -187,7 +189,7 @@ def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times:
     return entries
 
 
-def stated(run: Dataset, others: Mapping[str, Numbers | str], mechanism: Mechanism, times: float = 1.0) -> Dataset:
+def stated(run: Dataset, others: Mapping[str, Numbers | str], mechanism: Mechanism, times: float = SHARE) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
     text that says why not."""
     whole = [other for other in others.values() if not isinstance(other, str)]
