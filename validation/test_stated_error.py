@@ -50,7 +50,11 @@ def mechanisms():
         "Scotch yoke, e = 0.7": (library.scotch_yoke(speed=15.0).loosen("J2", 3e-4, contact=REBOUND), 0.6, RIGID),
         "pendulum, e = 0.8": (centred(swinging), 1.5, RIGID),
         "four-bar, e = 0.1": (centred(pushed(rocking, 0.4)), 0.5, RIGID),
-        "four-bar, compliant": (centred(pushed(library.four_bar().loosen("J3", 2e-4, contact=soft), 0.6)), 0.15, SMOOTH),
+        "four-bar, compliant": (
+            centred(pushed(library.four_bar().loosen("J3", 2e-4, contact=soft), 0.6)),
+            0.15,
+            SMOOTH,
+        ),
         "dual arms on a floating base": (library.spacecraft_2026("A", case=3), 0.4, SMOOTH),
         "crank-crank, PD": (library.crank_crank_2016().replace(control=tracking), 2.0, SMOOTH),
         "slider-crank, pushed": (pushed(library.slider_crank(), 0.5), 2.0, SMOOTH),

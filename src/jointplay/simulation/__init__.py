@@ -128,7 +128,7 @@ def run(
         if simulation.outcomes[0] is None:
             simulation.advance(until, told)
     except KeyboardInterrupt:
-        if simulation.status[0].complete:  # only its companions were still on their way
+        if simulation.asked == until and simulation.status[0].complete:  # only its companions were still on their way
             return simulation.result()
         if strict:
             raise

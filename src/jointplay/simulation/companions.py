@@ -194,7 +194,8 @@ def stated(run: Dataset, others: Mapping[str, Numbers | str], mechanism: Mechani
     text that says why not."""
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
-        run.attrs["errors"] = json.dumps(errors(run, whole, mechanism, times))
+        last_of_all = run.attrs.pop("judgement_text")
+        run.attrs |= {"errors": json.dumps(errors(run, whole, mechanism, times)), "judgement_text": last_of_all}
         return run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"

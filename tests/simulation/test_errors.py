@@ -1,0 +1,161 @@
+"""The errors that a run states of its headline numbers, from companions beside it."""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import results
+from jointplay.simulation import Simulation, companions
+from jointplay.simulation.companions import LOOSER
+
+STRIKING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+STRIKING = STRIKING.replace(journals="centred")
+TOLERANT = jp.MoreauJean(rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+
+
+def stated(run):
+    return {entry["name"]: entry for entry in results.errors(run)}
+
+
+def test_a_companion_leaves_no_trace_in_the_run(run):
+    alone = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02, error=False)
+    assert results.errors(alone) == [] and run.drop_attrs().identical(alone.drop_attrs())
+    kept = {name: x for name, x in run.attrs.items() if name != "errors"}
+    assert kept == alone.attrs
+
+
+def test_errors_cover_the_true_ones_without_being_far_off():
+    """A pendulum's last angle: the error is between a third and twenty times the true one."""
+    swing = jp.library.pendulum(angles=[0.5])
+    entry = stated(jp.simulate(swing, 2.0, jp.RungeKutta(1e-6, 1e-8)))["bar1.angle"]
+    true = abs(
+        entry["value"] - float(jp.simulate(swing, 2.0, jp.RungeKutta(1e-12, 1e-13), error=False)["angle"][-1, 0])
+    )
+    assert true / 3 < entry["error"] < 20 * true and entry["determined"] and entry["unit"] == "rad"
+
+
+def test_every_entry_is_the_number_of_the_result(run, tmp_path):
+    found = stated(run)
+    assert found["J3.peak_force"]["value"] == float(run.peak_force.sel(joint="J3"))
+    assert found["J3.peak_force_settled"]["value"] == float(run.peak_force_settled.sel(joint="J3"))
+    assert found["impact_loss"]["value"] == float(run.impact_loss[-1]) and found["impact_loss"]["unit"] == "J"
+    assert found["motor.peak_effort"]["unit"] == "N*m" and found["slider.x"]["unit"] == "m"
+    assert found["slider.y"]["error"] == 0.0  # it slides along y = 0
+    results.save(run, tmp_path / "run.nc")
+    assert results.errors(results.load(tmp_path / "run.nc")) == results.errors(run)
+
+
+def test_bounces_that_never_end_are_not_determined(run):
+    """The impacts of a journal that comes to rest with restitution have no number; those without it have one."""
+    assert not stated(run)["J3.impacts"]["determined"]
+    dull = STRIKING.loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.0))
+    entry = stated(jp.simulate(dull, 0.05, TOLERANT))["J3.impacts"]
+    assert entry["determined"] and entry["error"] == 0 and entry["value"] >= 1
+
+
+def test_chaotic_motion_is_not_determined_but_its_drive_is():
+    wild = jp.library.pendulum(3, 0.4, angles=[2.5, 2.8, 3.0])
+    found = stated(jp.simulate(wild, 12.0, jp.RungeKutta(1e-6, 1e-8)))
+    assert not any(found[f"bar{i}.angle"]["determined"] for i in (1, 2, 3))
+    assert "(not determined)" in results.spoken(found["bar3.angle"])
+    turning = jp.library.slider_crank(speed=30.0)
+    assert stated(jp.simulate(turning, 0.2))["crank.angle"]["determined"]
+
+
+def test_fixed_steps_have_errors_when_asked():
+    swing, stepper = jp.library.pendulum(angles=[0.5]), jp.FixedRungeKutta(1e-2, order=4)
+    assert results.errors(jp.simulate(swing, 0.5, stepper)) == []
+    asked = jp.simulate(swing, 0.5, stepper, error=True)
+    assert asked.identical(jp.simulate(swing, 0.5, stepper, audit="convergence"))
+    half = jp.simulate(swing, 0.5, stepper.finer())
+    moved = abs(float(half["angle"][-1, 0] - asked["angle"][-1, 0]))
+    assert stated(asked)["bar1.angle"]["error"] == pytest.approx(2 * moved, rel=1e-2)
+
+
+def test_a_companion_that_fails_does_not_lose_the_run(monkeypatch, run):
+    """Companions of so loose a tolerance that they end early leave a note in the result, and no errors."""
+    hopeless = [jp.MoreauJean(rtol=1e-5)] * 2
+    monkeypatch.setattr(companions, "companions", lambda stepper: hopeless)
+    monkeypatch.setattr(Simulation, "part", lambda self: [self.run.abandon(k) for k in (1, 2)])
+    found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+    assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
+    assert any("no error is stated" in note for note in json.loads(found.attrs["notes"]))
+
+
+def test_ctrl_c_after_the_run_keeps_it(run, monkeypatch):
+    """Who stops the companions gets the run."""
+
+    def interrupted(self):
+        if self.asked == 0.05 and self.standing[0] == 1 and (self.standing[1:3] == 0).any():
+            raise KeyboardInterrupt
+
+    slow = [replace(TOLERANT, rtol=1e-9)] * 2
+    monkeypatch.setattr(companions, "companions", lambda stepper: slow)
+    monkeypatch.setattr(Simulation, "part", interrupted)
+    found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+    assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
+
+
+def test_companions_that_take_too_long_are_given_up(monkeypatch):
+    monkeypatch.setattr(companions, "companions", lambda stepper: [replace(TOLERANT, rtol=1e-11)])
+    found = jp.simulate(STRIKING, 0.05, TOLERANT)
+    assert found.attrs["outcome"] == "done" and results.errors(found) == []
+
+
+def test_tolerances_of_companions():
+    looser = companions.companions(jp.RungeKutta(1e-8, 1e-10, 0.1))
+    assert [one.rtol for one in looser] == pytest.approx([1e-8 * k for k in LOOSER])
+    assert [one.atol for one in looser] == pytest.approx([1e-10 * k for k in LOOSER])
+    assert [one.max_step for one in looser] == pytest.approx([0.1 * k**0.2 for k in LOOSER])
+    tighter = companions.companions(jp.MoreauJean(rtol=5e-3))  # no looser one is allowed
+    assert [one.rtol for one in tighter] == pytest.approx([5e-3 / k for k in LOOSER])
+    assert [one.rtol for one in companions.companions(jp.MoreauJean(rtol=1e-12))] == pytest.approx([4e-12, 8e-12])
+
+
+def test_python_controllers_are_not_asked_by_companions():
+    """A function may remember what it was asked, so it is asked for one run only."""
+    loop = jp.control.sampled(lambda t, *seen: [0.0], "bar1", 0.0, period=1e-2)
+    assert companions.lanes_beside(None, jp.RungeKutta(), loop) == []
+    assert len(companions.lanes_beside(None, jp.RungeKutta(), None)) == 2
+
+
+def test_a_stepper_of_ones_own_needs_no_finer_one():
+    @dataclass(frozen=True)
+    class Own(jp.RungeKutta):
+        finer = jp.simulation.Stepper.finer
+
+    assert companions.lanes_beside(None, Own(), None) == []
+
+
+def test_what_error_may_be():
+    with pytest.raises(ValueError, match="error must be True, False or None, got 'yes'"):
+        jp.simulate(jp.library.pendulum(), 0.1, error="yes")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (237.66627, 0.0893, "237.67 ± 0.09 N"), (123456.7, 2345.0, "123000 ± 2000 N"), (9.9999, 0.0961, "10.0 ± 0.1 N"),
+        (1.23456e-7, 3e-10, "1.235e-07 ± 3e-10 N"), (3.0, 1e-14, "3.00000 ± 1e-14 N"), (2.0, 0.0, "2 N"),
+        (-0.0213, 0.0004, "-0.0213 ± 0.0004 N"), (1e-17, 1e-12, "0 ± 1e-12 N"),
+    ],
+)  # fmt: skip
+def test_no_more_digits_than_there_are(value, error, text):
+    assert results.spoken({"value": value, "unit": "N", "error": error, "determined": True}) == text
+
+
+def test_altered_errors_are_refused(run, tmp_path):
+    for errors in ("{}", '[{"name": "x"}]', "["):
+        altered = run.assign_attrs(errors=errors)
+        results.save(altered, tmp_path / "altered.nc")
+        with pytest.raises(ValueError, match="the attribute errors"):
+            results.load(tmp_path / "altered.nc")
+    assert np.isfinite([entry["error"] for entry in results.errors(run)]).all()
