@@ -205,7 +205,8 @@ def test_the_summary_tells_efforts_and_moments(capsys):
     run = results.load("wu_2017.nc")
     shown = table(command.summary(library.wu_2017(), run, 0.0, []))
     for i, drive in enumerate(run.drive.values):
-        assert shown[f"peak effort {drive}"].startswith(f"{float(run.peak_effort[i]):.5g} N m at ")
+        assert shown[f"peak effort {drive}"].startswith(f"{float(run.peak_effort[i]):.6g} ± ")
+        assert " N m at " in shown[f"peak effort {drive}"]
     told = {name.removeprefix("peak moment ") for name in shown if name.startswith("peak moment ")}
     assert told == {str(j) for j, m in zip(run.joint.values, run.peak_moment.values, strict=True) if m > 0} != set()
 

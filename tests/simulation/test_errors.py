@@ -1,5 +1,6 @@
 """The errors that a run states of its headline numbers, from companions beside it."""
 
+import importlib
 import json
 from dataclasses import dataclass, replace
 
@@ -8,9 +9,9 @@ import pytest
 
 import jointplay as jp
 from jointplay import results
-from jointplay.simulation import Simulation, companions
-from jointplay.simulation.companions import LOOSER
+from jointplay.simulation import Simulation, Stepper
 
+companions = importlib.import_module("jointplay.simulation.companions")  # its name is that of a function, too
 STRIKING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
 STRIKING = STRIKING.replace(journals="centred")
 TOLERANT = jp.MoreauJean(rtol=1e-5)
@@ -80,59 +81,84 @@ def test_fixed_steps_have_errors_when_asked():
     assert stated(asked)["bar1.angle"]["error"] == pytest.approx(2 * moved, rel=1e-2)
 
 
+def beside(*steppers):
+    """Companions in lanes."""
+    return lambda *given: companions.Company(steppers, 1.0, beside=True)
+
+
+def after(*steppers):
+    """Companions one after the other."""
+    return lambda *given: companions.Company(steppers, 1.0)
+
+
 def test_a_companion_that_fails_does_not_lose_the_run(monkeypatch, run):
-    """Companions of so loose a tolerance that they end early leave a note in the result, and no errors."""
-    hopeless = [jp.MoreauJean(rtol=1e-5)] * 2
-    monkeypatch.setattr(companions, "companions", lambda stepper: hopeless)
-    monkeypatch.setattr(Simulation, "part", lambda self: [self.run.abandon(k) for k in (1, 2)])
+    """Companions that end early leave a note in the result, and no errors."""
+    monkeypatch.setattr(jp.simulation, "companions", beside(replace(TOLERANT, rtol=2e-5)))
+    monkeypatch.setattr(Simulation, "part", lambda self: self.run.abandon(1))
     found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
     assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
     assert any("no error is stated" in note for note in json.loads(found.attrs["notes"]))
 
 
-def test_ctrl_c_after_the_run_keeps_it(run, monkeypatch):
+@pytest.mark.parametrize("kind", [beside, after])
+def test_ctrl_c_after_the_run_keeps_it(kind, run, monkeypatch):
     """Who stops the companions gets the run."""
 
     def interrupted(self):
-        if self.asked == 0.05 and self.standing[0] == 1 and (self.standing[1:3] == 0).any():
+        running = [k for k, lane in enumerate(self.each) if lane.stepper and self.standing[k] == 0]
+        if self.asked == 0.05 and running and (running[0] == 0 or self.standing[0] == 1):
             raise KeyboardInterrupt
 
-    slow = [replace(TOLERANT, rtol=1e-9)] * 2
-    monkeypatch.setattr(companions, "companions", lambda stepper: slow)
+    monkeypatch.setattr(jp.simulation, "companions", kind(replace(TOLERANT, rtol=1e-9), replace(TOLERANT, rtol=1e-8)))
     monkeypatch.setattr(Simulation, "part", interrupted)
     found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
     assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
+    assert "interrupted" in found.attrs["notes"] or kind is beside  # where the other companion had got to the end
 
 
-def test_companions_that_take_too_long_are_given_up(monkeypatch):
-    monkeypatch.setattr(companions, "companions", lambda stepper: [replace(TOLERANT, rtol=1e-11)])
+@pytest.mark.parametrize("kind", [beside, after])
+def test_companions_that_take_too_long_are_given_up(kind, monkeypatch):
+    monkeypatch.setattr(jp.simulation, "companions", kind(replace(TOLERANT, rtol=1e-11)))
     found = jp.simulate(STRIKING, 0.05, TOLERANT)
     assert found.attrs["outcome"] == "done" and results.errors(found) == []
+    assert "no error is stated" in found.attrs["notes"]
+
+
+def test_companions_beside_and_after_a_run_state_the_same(monkeypatch):
+    found = []
+    for kind in (beside, after):
+        monkeypatch.setattr(
+            jp.simulation, "companions", kind(replace(TOLERANT, rtol=4e-5), replace(TOLERANT, rtol=8e-5))
+        )
+        found.append(jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02))
+    assert found[0].attrs["errors"] == found[1].attrs["errors"] and results.errors(found[0])
 
 
 def test_tolerances_of_companions():
-    looser = companions.companions(jp.RungeKutta(1e-8, 1e-10, 0.1))
-    assert [one.rtol for one in looser] == pytest.approx([1e-8 * k for k in LOOSER])
-    assert [one.atol for one in looser] == pytest.approx([1e-10 * k for k in LOOSER])
-    assert [one.max_step for one in looser] == pytest.approx([0.1 * k**0.2 for k in LOOSER])
-    tighter = companions.companions(jp.MoreauJean(rtol=5e-3))  # no looser one is allowed
-    assert [one.rtol for one in tighter] == pytest.approx([5e-3 / k for k in LOOSER])
-    assert [one.rtol for one in companions.companions(jp.MoreauJean(rtol=1e-12))] == pytest.approx([4e-12, 8e-12])
+    looser = companions.companions(None, jp.RungeKutta(1e-8, 1e-10, 0.1), None)
+    assert looser.beside and [one.rtol for one in looser.steppers] == pytest.approx([4e-8, 8e-8])
+    assert [one.atol for one in looser.steppers] == pytest.approx([4e-10, 8e-10])
+    assert [one.max_step for one in looser.steppers] == pytest.approx([0.1 * k**0.2 for k in (4, 8)])
+    for rtol, others in ((1e-6, (1.6e-5, 3.2e-5)), (1e-12, (1.6e-11, 3.2e-11)), (5e-3, (1.25e-3, 6.25e-4))):
+        found = companions.companions(None, jp.MoreauJean(rtol=rtol), None)  # the last may not be looser
+        assert [one.rtol for one in found.steppers] == pytest.approx(others) and not found.beside
 
 
-def test_python_controllers_are_not_asked_by_companions():
-    """A function may remember what it was asked, so it is asked for one run only."""
-    loop = jp.control.sampled(lambda t, *seen: [0.0], "bar1", 0.0, period=1e-2)
-    assert companions.lanes_beside(None, jp.RungeKutta(), loop) == []
-    assert len(companions.lanes_beside(None, jp.RungeKutta(), None)) == 2
+def test_who_has_no_companions():
+    """A Python function may remember what it was asked; fixed steps have no tolerance; a stepper of one's own may not
+    say what is finer."""
 
-
-def test_a_stepper_of_ones_own_needs_no_finer_one():
     @dataclass(frozen=True)
     class Own(jp.RungeKutta):
-        finer = jp.simulation.Stepper.finer
+        finer = Stepper.finer
 
-    assert companions.lanes_beside(None, Own(), None) == []
+    loop = jp.control.sampled(lambda t, *seen: [0.0], "bar1", 0.0, period=1e-2)
+    fixed = jp.FixedRungeKutta(1e-3)
+    for error, given, control in (
+        (None, jp.RungeKutta(), loop), (None, fixed, None), (None, Own(), None), (False, TOLERANT, None),
+    ):  # fmt: skip
+        assert companions.companions(error, given, control).steppers == ()
+    assert len(companions.companions(None, jp.library.pendulum(), None).steppers) == 2
 
 
 def test_what_error_may_be():
@@ -153,7 +179,7 @@ def test_no_more_digits_than_there_are(value, error, text):
 
 
 def test_altered_errors_are_refused(run, tmp_path):
-    for errors in ("{}", '[{"name": "x"}]', "["):
+    for errors in ('[{"name": "x"}]', "["):
         altered = run.assign_attrs(errors=errors)
         results.save(altered, tmp_path / "altered.nc")
         with pytest.raises(ValueError, match="the attribute errors"):

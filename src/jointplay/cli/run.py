@@ -191,7 +191,7 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
         said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
         lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
-    numbers = Numbers(found)
+    numbers = Told(found)
     lines += numbers.ends() + _contacts(found, numbers)
     units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
     for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
@@ -213,7 +213,7 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
     return columns(lines)
 
 
-class Numbers:
+class Told:
     """The headline numbers of a run in words, with their errors where these are known."""
 
     def __init__(self, found: Any) -> None:
@@ -245,7 +245,7 @@ class Numbers:
         return [(f"at the end {name}", text) for name, text in texts.items()]
 
 
-def _contacts(found: Any, numbers: Numbers) -> list[tuple[str, str]]:
+def _contacts(found: Any, numbers: Told) -> list[tuple[str, str]]:
     """What each contact did, and since the run counts as settled."""
     if "impacts" not in found:
         return []
@@ -260,7 +260,7 @@ def _contacts(found: Any, numbers: Numbers) -> list[tuple[str, str]]:
     return lines
 
 
-def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Numbers) -> str:
+def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
     text = f"{numbers.told(f'peak_{what}', of, unit)} at {float(one[f'peak_{what}_time']):.5g} s"

@@ -13,7 +13,8 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, lanes_beside, last, last_of, stated, step_errors
+from .companions import HALVED, Company, Headlines, companions, last, last_of, stated, step_errors
+from .course import PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .settling import settled_time
@@ -53,29 +54,26 @@ def simulate(
     place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as "200 ms" or "2 turns of
     motor", from which on peaks, shares, impacts and losses are told once more, in variables with `_settled` in their
     names; that of the control loop unless given. error: whether the errors of the headline numbers are estimated
-    (`results.errors`), where a tolerance chooses the steps by companions at 4 and 8 times of it, else by a run with
+    (`results.errors`), where a tolerance chooses the steps by companions at looser ones, else by a run with
     half the step; unless given, only the former. audit: "convergence" has them by a finer run in any case (half the
     step, a 4th or a 32nd of the tolerances), and the audit then has the largest differences of angles and places.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
-    loop = control or own.control
-    chosen = default_stepper(own) if stepper is None else stepper
-    others = lanes_beside(error, chosen, loop) if audit == "run" else []
-    options: dict[str, Any] = {"reclose": reclose, "companions": others}
+    loop = control or (own.control if isinstance(own, Mechanism) else None)
+    company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
+    options: dict[str, Any] = {"reclose": reclose, "companions": company.steppers if company.beside else ()}
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and loop is not None and not loop.settled:
         simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
-    if simulation.status[0].complete and others:
-        ends = enumerate(simulation.status[1:], 1)
-        found = {repr(others[k - 1]): last_of(simulation, k) if end.complete else end.text for k, end in ends}
-        return stated(result, found, simulation.base.mechanism)
-    if simulation.status[0].complete and (error or audit == "convergence"):
-        return beside_finer(simulation, result, progress, late)
-    return result
+    if not simulation.status[0].complete:
+        return result
+    if company.steppers:
+        return with_companions(simulation, company, result, progress, late)
+    return beside_finer(simulation, result, progress, late) if error or audit == "convergence" else result
 
 
 def beside_finer(
@@ -90,6 +88,28 @@ def beside_finer(
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     return stated(result, {repr(finer): last(found) if end.complete else end.text}, base.mechanism, HALVED)
+
+
+def with_companions(
+    simulation: Simulation,
+    company: Company,
+    result: Dataset,
+    progress: Callable[[float], None] | None,
+    settled: float,
+) -> Dataset:
+    """A result with its errors by its companions: beside it, or after it in its place."""
+    found: dict[str, Headlines | str] = {}
+    patience = PATIENCE * int(simulation.steps[0])
+    for lane, stepper in enumerate(company.steppers, 1):
+        if not company.beside:
+            lane = 0
+            simulation.follow(stepper, patience)
+            march(simulation, progress and (lambda t: progress(simulation.asked)), False, settled)
+        end = simulation.status[lane]
+        found[repr(stepper)] = last_of(simulation, lane) if end.complete else end.text
+        if end.kind is Ending.INTERRUPTED:
+            break
+    return stated(result, found, simulation.base.mechanism, company.share)
 
 
 def planned(
@@ -116,6 +136,15 @@ def run(
     settled: float = 0.0,
 ) -> Dataset:
     """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands.  settled: see `simulate`."""
+    march(simulation, progress, strict, settled)
+    outcome, result, pilot = simulation.status[0], simulation.result(), simulation.each[0].pilot
+    if strict and not outcome.complete:
+        raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
+    return result
+
+
+def march(simulation: Simulation, progress: Callable[[float], None] | None, strict: bool, settled: float) -> None:
+    """Take the first lane to its end, by way of the time from which on it counts as settled."""
     until, pilot = simulation.until, simulation.each[0].pilot
     assert until is not None
     settled = settled or (pilot.control.settled if pilot else 0.0)
@@ -129,13 +158,9 @@ def run(
             simulation.advance(until, told)
     except KeyboardInterrupt:
         if simulation.asked == until and simulation.status[0].complete:  # only its companions were still on their way
-            return simulation.result()
+            return
         if strict:
             raise
         time = float(simulation.time[0])
         text = f"interrupted at t = {time:.6g} s of {until:g} s"
         simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))
-    outcome, result = simulation.status[0], simulation.result()
-    if strict and not outcome.complete:
-        raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
-    return result

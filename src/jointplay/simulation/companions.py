@@ -1,9 +1,9 @@
 """The estimated error of the headline numbers of a run: how far companions at other tolerances come out from it.
 
-Two companions, at 4 and 8 times the tolerances, run in other lanes of the run's own program, and 0.6 of the larger of
-the two differences is the error that is stated; one companion alone now and then agrees by chance.  Steps of one length
-have a companion of half the step, and twice its difference counts.  How this was chosen, and how well it fits:
-docs/decisions.md.
+Where a tolerance chooses the steps there are two companions at looser ones, and a share of the larger of the two
+differences is the error that is stated; one companion alone now and then agrees by chance.  They run beside the run, in
+other lanes of its program, or after it, in its own: what costs less.  Steps of one length have a companion of half the
+step, and twice its difference counts.  How this was chosen, and how well it fits: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from ..physics import record
 from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
+from .lanes import default_stepper
 from .outcome import Finding
-from .reading import Reading
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
     from .simulation import Simulation
 
-LOOSER = (4.0, 8.0)  # times the tolerances
-SHARE = 0.6  # of the larger difference to them: what is stated
+LOOSER, SHARE = (4.0, 8.0), 0.6  # times the tolerances; of the larger difference to them: what is stated
+STRUCK, STRUCK_SHARE = (16.0, 32.0), 0.2  # of steps of impulses, whose companions are dearer
+TIGHTER_SHARE = 1.5  # where tolerances can only be tighter, a 4th and an 8th
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
@@ -50,7 +51,7 @@ HEADLINES = {
 
 
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
-Numbers = dict[str, np.ndarray]
+Headlines = dict[str, np.ndarray]
 
 
 class Headline(NamedTuple):
@@ -63,47 +64,54 @@ class Headline(NamedTuple):
     family: str
 
 
-def companions(stepper: Stepper) -> list[Stepper]:
-    """The stepper at 4 and 8 times its tolerances, or at a 4th and an 8th of them where it allows no looser ones."""
-    finer = stepper.finer().given()
-    ratios = {name: x / finer[name] for name, x in stepper.given().items()}
-    most = max(*ratios.values(), 1.0 + NOTHING)
+class Company(NamedTuple):
+    """The companions of a run: steppers, the share of the larger difference to them that is stated, and whether they
+    run beside it, in lanes, or after it."""
 
-    def other(times: float) -> Stepper:
-        """Numbers that half a step divides by less, such as the longest step, follow by as much less."""
-        found = {
-            name: x * times ** (math.log(ratios[name]) / math.log(most) if ratios[name] > 1 else 1.0)
-            for name, x in stepper.given().items()
-        }
-        return replace(stepper, **found)
-
-    try:
-        return [other(times) for times in LOOSER]
-    except InputError:
-        return [other(1 / times) for times in LOOSER]
+    steppers: Sequence[Stepper] = ()
+    share: float = 1.0
+    beside: bool = False
 
 
-def lanes_beside(error: bool | None, stepper: Stepper, loop: Control | None) -> list[Stepper]:
-    """The companions that run beside a stepper in lanes: only where a tolerance chooses the steps and no Python
-    function is called on the way, which may remember what it was asked; unless asked for, not in eager runs."""
+def companions(error: bool | None, given: Stepper | Mechanism, loop: Control | None) -> Company:
+    """The companions of a run with a stepper, or the default one of a mechanism: only where a tolerance chooses the
+    steps and no Python function is called on the way, which may remember what it was asked; unless asked for, not in
+    eager runs, and not beside a stepper of one's own that does not say what is finer."""
     if error is not None and not isinstance(error, bool):
         raise InputError(f"error must be True, False or None, got {error!r}")
+    stepper = default_stepper(given) if isinstance(given, Mechanism) else given
     called = loop is not None and not loop.computed
     if error is False or not isinstance(stepper, Stepper) or not stepper.adaptive or called:
-        return []
+        return Company()
     if error is None and (type(stepper).finer is Stepper.finer or wants_eager()):
-        return []  # a stepper of one's own may not say what is finer
-    return companions(stepper)
+        return Company()
+    times, share = (STRUCK, STRUCK_SHARE) if stepper.impulsive else (LOOSER, SHARE)
+    try:
+        return Company([at_tolerance(stepper, ratio) for ratio in times], share, not stepper.impulsive)
+    except InputError:  # no looser one is allowed
+        return Company([at_tolerance(stepper, 1 / ratio) for ratio in LOOSER], TIGHTER_SHARE, not stepper.impulsive)
 
 
-def last(run: Dataset) -> Numbers:
+def at_tolerance(stepper: Stepper, times: float) -> Stepper:
+    """The stepper at so many times its tolerances; numbers that half a step divides by less, such as the longest step,
+    follow by as much less."""
+    finer = stepper.finer().given()
+    ratios = {name: x / finer[name] for name, x in stepper.given().items()}
+    most = math.log(max(*ratios.values(), 1.0 + NOTHING))
+    powers = {name: math.log(ratio) / most if ratio > 1 else 1.0 for name, ratio in ratios.items()}
+    return replace(stepper, **{name: x * times ** powers[name] for name, x in stepper.given().items()})
+
+
+def last(run: Dataset) -> Headlines:
     """The headline numbers of a result, by variable; of what depends on time the last."""
     found = {name: run.variables[name] for name in NAMES if name in run.variables}
     return {name: np.atleast_1d(one.values[-1] if "time" in one.dims else one.values) for name, one in found.items()}
 
 
-def last_of(simulation: Simulation, lane: int) -> Numbers:
+def last_of(simulation: Simulation, lane: int) -> Headlines:
     """The same of a lane, without making a result of it."""
+    from .reading import Reading
+
     with simulation.cut(lane):
         reading = Reading(simulation, lane)
         found = {name: np.atleast_1d(one[1]) for name, one in reading.variables().items() if name in NAMES}
@@ -112,8 +120,7 @@ def last_of(simulation: Simulation, lane: int) -> Numbers:
             found |= {name: np.atleast_1d(one[1]) for name, one in late.items() if name in NAMES}
     for name, signal in record.BODIES.items():
         if name in NAMES:
-            ends = [reading.columns[body + signal.end][-1] for body in reading.mechanism.bodies]
-            found[name] = np.array(ends)
+            found[name] = np.array([reading.columns[body + signal.end][-1] for body in reading.mechanism.bodies])
     ends = {name: signal.end for name, signal in record.ENERGIES.items() if name in NAMES}
     return found | {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
 
@@ -170,7 +177,7 @@ def feeble(run: Dataset, name: str) -> int:
     return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
 
 
-def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times: float = SHARE) -> list[dict[str, Any]]:
+def errors(run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
     error over the largest difference to the other runs."""
     found, entries = headlines(run, mechanism), []
@@ -189,13 +196,13 @@ def errors(run: Dataset, others: Sequence[Numbers], mechanism: Mechanism, times:
     return entries
 
 
-def stated(run: Dataset, others: Mapping[str, Numbers | str], mechanism: Mechanism, times: float = SHARE) -> Dataset:
+def stated(run: Dataset, others: Mapping[str, Headlines | str], mechanism: Mechanism, times: float) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
     text that says why not."""
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
-        last_of_all = run.attrs.pop("judgement_text")
-        run.attrs |= {"errors": json.dumps(errors(run, whole, mechanism, times)), "judgement_text": last_of_all}
+        text = run.attrs.pop("judgement_text")
+        run.attrs |= {"errors": json.dumps(errors(run, whole, mechanism, times)), "judgement_text": text}
         return run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"

@@ -7,6 +7,7 @@ import threading
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 COMPANY = 1000  # samples of a companion at most
-PATIENCE = 2  # times the steps of the first lane: a companion that takes more is given up
+PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -48,6 +49,9 @@ class Course:
     asked: float  # s: where they were last asked to go
     options: dict[str, Any]  # of the run
     lock: threading.RLock
+    settled: float  # s: when `count_anew` was called
+    earlier: np.ndarray | None  # the words of the run at that time
+    patience = 0  # steps of a companion that follows its run
 
     def build(self) -> None:
         """The program and its run, every lane at its start."""
@@ -218,10 +222,17 @@ class Course:
         self.settle()
 
     def part(self) -> None:
-        """Give up companions for which the first lane would wait too long."""
+        """Give up companions for which a run would wait too long."""
+        patience = self.patience or (PATIENCE * self.taken[0] if self.standing[0] != RUNNING else NEVER)
         for lane, one in enumerate(self.each):
-            if one.stepper and self.standing[0] != RUNNING and self.taken[lane] > PATIENCE * self.taken[0]:
+            if one.stepper and self.taken[lane] > patience:
                 self.run.abandon(lane)
+
+    def follow(self, stepper: Stepper, patience: int) -> None:
+        """Put the first lane back to its start, as a companion that may take so many steps."""
+        self.each[0] = replace(self.each[0], stepper=stepper)
+        self.settled, self.earlier, self.patience = 0.0, None, patience
+        self.begin(0)
 
     def drive(self, told: Callable[[], bool]) -> None:
         """Go from sample to sample of Python functions."""
