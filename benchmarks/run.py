@@ -22,6 +22,7 @@ import numpy as np
 import repeated
 import rigid
 import second_order as orders
+import work_precision
 from compliant import compliant_contact, two_driving_links
 from contour import contour_of_clearances
 from crank_rocker import crank_rocker
@@ -33,6 +34,7 @@ from repeated import python_loop, repeated_runs
 from rigid import rigid_contact
 from second_order import second_order
 from startup import CACHED, COLD, DEMO, demo_start_up, empty_cache, library_start_up, start_up
+from work_precision import cost_of_precision
 
 from jointplay.engine import Native
 from jointplay.run import Run
@@ -85,6 +87,7 @@ def compile_time() -> Results:
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
 BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
 BENCHMARKS += [demo_start_up, chains, links, four_bars, repeated_runs, python_loop, second_order, exponents_of_motions]
+BENCHMARKS += [cost_of_precision]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -92,6 +95,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("from the cache, ms", lambda r: r["engine_cached_ms"], 40.0),
     *rigid.BARS,
     *orders.BARS,
+    *work_precision.BARS,
     *compliant.BARS,
     *literature.BARS,
     *repeated.BARS,

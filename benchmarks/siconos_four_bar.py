@@ -1,14 +1,17 @@
 """The crank-rocker of rigid.py in SICONOS, for the system's python3 (Debian: python3-siconos): a peer to compare with.
 
-`python3 siconos_four_bar.py LIBRARY STEPS ANGLES` takes steps of 1e-5 s from rest at the angles of crank, coupler and
-rocker, with the combined projection and callbacks from the compiled siconos_four_bar.c, and prints one JSON line: CPU
-microseconds per step, and the last angle of the crank.
+`python3 siconos_four_bar.py LIBRARY STEPS ANGLES` takes steps from rest at the angles of crank, coupler and rocker,
+with the combined projection and callbacks from the compiled siconos_four_bar.c, and prints one JSON line: CPU
+microseconds per step, and the last angle of the crank.  With --feedback the callbacks have the controller of
+work_precision.py, each step is looked at, and the line also has the largest tracking error from 1 s on, in degrees;
+what looking costs is measured with it and stays out of the CPU time.
 """
 
+import argparse
 import ctypes
 import json
+import math
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -18,10 +21,11 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # read when SICONO
 import siconos.kernel as kernel  # noqa: E402
 import siconos.numerics as numerics  # noqa: E402
 
-STEP, FRICTION, RESTITUTION, TOLERANCE = 1e-5, 0.1, 0.0, 1e-8
+FRICTION, RESTITUTION, TOLERANCE = 0.1, 0.0, 1e-8
+AMPLITUDE, FREQUENCY, SETTLED = 6.0, 0.75 * math.pi, 1.0  # rad, rad/s, s
 
 
-def simulation(plugin, steps, angles):
+def simulation(plugin, step, steps, angles):
     """The whole model: system, contact, discretisation and solvers.
 
     Of the solvers for friction LEMKE is the quickest that gets this contact right: CPG takes two thirds of its time
@@ -33,13 +37,13 @@ def simulation(plugin, steps, angles):
     system.setComputeFIntFunction(plugin, "forces")
     relation = kernel.LagrangianScleronomousR(f"{plugin}:gap", f"{plugin}:gap_by_q")
     contact = kernel.Interaction(kernel.NewtonImpactFrictionNSL(RESTITUTION, 0.0, FRICTION, 2), relation)
-    model = kernel.NonSmoothDynamicalSystem(0.0, STEP * steps)
+    model = kernel.NonSmoothDynamicalSystem(0.0, step * steps)
     model.insertDynamicalSystem(system)
     model.link(contact, system)
     rates = kernel.FrictionContact(2, numerics.SICONOS_FRICTION_2D_LEMKE)
     rates.numericsSolverOptions().dparam[0] = TOLERANCE
     positions = kernel.MLCPProjectOnConstraints(numerics.SICONOS_MLCP_ENUM)
-    scheme, clock = kernel.MoreauJeanCombinedProjectionOSI(0.5), kernel.TimeDiscretisation(0.0, STEP)
+    scheme, clock = kernel.MoreauJeanCombinedProjectionOSI(0.5), kernel.TimeDiscretisation(0.0, step)
     made = kernel.TimeSteppingCombinedProjection(model, clock, scheme, rates, positions, 2)
     made.setProjectionMaxIteration(2000)
     made.setConstraintTolUnilateral(TOLERANCE)
@@ -47,18 +51,45 @@ def simulation(plugin, steps, angles):
     return made, system, (model, contact, relation)  # SICONOS does not keep all of it alive
 
 
+def watched(made, system):
+    """The largest tracking error of a run (deg), looked at after every step."""
+    worst, angles = 0.0, system.q()
+    while made.hasNextEvent():
+        made.advanceToEvent()
+        now = made.nextTime()
+        if now >= SETTLED:
+            worst = max(worst, abs(AMPLITUDE * math.sin(FREQUENCY * now) - angles[0]))
+        made.processEvents()
+    return math.degrees(worst)
+
+
+def spent(asked, steps, look):
+    """CPU seconds of so many steps, the last angle of the crank (rad), and what looking at each of them found."""
+    made, system, _kept = simulation(asked.library.stem, asked.step, steps, asked.angles)
+    begin = time.process_time()
+    found = watched(made, system) if look else made.run()
+    return time.process_time() - begin, float(system.q()[0]), found
+
+
 def main() -> None:
     """Time the steps; what SICONOS says on the way is not shown."""
-    library, steps, angles = Path(sys.argv[1]), int(sys.argv[2]), [float(x) for x in sys.argv[3:]]
-    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)  # SICONOS opens it once more, by its name alone
-    made, system, _kept = simulation(library.stem, steps, angles)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("library", type=Path)
+    parser.add_argument("steps", type=int)
+    parser.add_argument("angles", type=float, nargs=3)
+    parser.add_argument("--step", type=float, default=1e-5, help="s")
+    parser.add_argument("--feedback", action="store_true")
+    asked = parser.parse_args()
+    callbacks = ctypes.CDLL(str(asked.library), mode=ctypes.RTLD_GLOBAL)  # SICONOS opens it once more, by its name
+    ctypes.c_int.in_dll(callbacks, "feedback").value = asked.feedback
     shown = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    begin = time.process_time()
-    made.run()
-    spent = time.process_time() - begin
+    cpu, crank, error = spent(asked, asked.steps, asked.feedback)
+    if asked.feedback:
+        few = min(asked.steps, 20_000)
+        cpu -= (spent(asked, few, True)[0] - spent(asked, few, False)[0]) * asked.steps / few
     os.dup2(shown, 1)
-    print(json.dumps({"us": spent / steps * 1e6, "crank": float(system.q()[0])}))
+    print(json.dumps({"us": cpu / asked.steps * 1e6, "crank": crank, "error": error}))
 
 
 if __name__ == "__main__":

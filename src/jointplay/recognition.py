@@ -83,6 +83,7 @@ def _attributes(attrs: dict[str, Any]) -> Iterator[str]:
 def _estimated(found: Any) -> bool:
     """Whether errors are a list of numbers, each with name, value, unit, error and whether it is determined."""
     kinds = {"name": str, "value": int | float, "unit": str, "error": int | float | None, "determined": bool}
+    kinds["scale"] = int | float
     return isinstance(found, list) and all(
         isinstance(one, dict) and all(key in one and isinstance(one[key], kind) for key, kind in kinds.items())
         for one in found

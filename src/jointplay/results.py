@@ -290,7 +290,7 @@ def audited(run: Dataset, name: str) -> float:
 
 def errors(run: Dataset) -> list[dict[str, Any]]:
     """The headline numbers of a run with their estimated errors: each entry has a name (`J2.peak_force`), a value, its
-    unit, the error, and whether it is determined; none where errors were not asked for."""
+    unit, the error, whether it is determined, and the scale it is judged by; none where errors were not asked for."""
     found: list[dict[str, Any]] = json.loads(run.attrs.get("errors", "[]"))
     return found
 

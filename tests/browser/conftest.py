@@ -36,7 +36,7 @@ def opened(browser) -> Iterator[Callable]:
     """Opens a page file; what goes wrong in it or leaves it is kept, and is empty at the end."""
     contexts, wrong = [], []
 
-    def open_page(file: Path, width: int = 1000, height: int = 800, scheme: str = "light", hash: str = ""):
+    def open_page(file: Path, width: int = 1000, height: int = 800, scheme: str = "light", hash: str = "#t=0"):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()

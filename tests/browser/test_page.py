@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jointplay import report
-from jointplay.model import library
+from jointplay.model import Body, Gear, Mechanism, Revolute, Torque, library
 from jointplay.plots.places import Places
 from jointplay.simulation import MoreauJean, simulate
 
@@ -62,6 +62,49 @@ def test_drawn_positions_equal_the_data(rocker, t):
         place = (play.offset * play.turn)[i] * joint["factor"] * joint["scale"]
         at = np.subtract(joint["at"], joint["centre"])
         assert at == pytest.approx([place.real, -place.imag], abs=1e-3)
+
+
+def test_it_opens_before_the_hardest_impact_and_plays(opened, rocker_file):
+    page = opened(rocker_file, hash="")
+    assert page.evaluate("jointplay.state.playing")
+    run = runs.rocker()
+    hardest = float(run.impact_time[int(np.argmax(run.impact_normal.values))])
+    assert page.evaluate("jointplay.hardest()") == pytest.approx(hardest, abs=1e-6)
+    page.keyboard.press("h")
+    assert settled(page)["time"] == pytest.approx(hardest, abs=1e-6) and not page.evaluate("jointplay.state.playing")
+
+
+@pytest.mark.parametrize(("hash", "t"), [("#t=40%", 0.8), ("#t=40%25", 0.8), ("#t=0.75", 0.75), ("#t=9", 2.0)])
+def test_a_time_in_the_address_stands_still(opened, rocker_file, hash, t):
+    page = opened(rocker_file, hash=hash)
+    assert settled(page)["time"] == pytest.approx(t, abs=1e-6) and not page.evaluate("jointplay.state.playing")
+
+
+def test_a_gear_with_play_shows_its_torque(opened, tmp_path):
+    wheels = {name: Body(mass=1.0, inertia=0.01, points={"axle": (0, 0)}) for name in ("driver", "driven")}
+    made = Mechanism(
+        bodies=wheels,
+        ground={"points": {"A": (0, 0), "B": (0.3, 0)}},
+        joints={
+            "A": Revolute(between=("ground.A", "driver.axle")),
+            "B": Revolute(between=("ground.B", "driven.axle")),
+            "mesh": Gear(between=("driver", "driven"), ratio=-2.0, play="1 deg"),
+        },
+        forces={"motor": Torque(on="driver", torque=1.0)},
+    )
+    run = simulate(made, 0.2, MoreauJean(1e-4))
+    page = opened(report.write(run, tmp_path / "gear.html"), hash="#t=100%")
+    shown = page.inner_text(".joint dl")
+    assert (
+        "torque" in shown
+        and "force" not in shown
+        and f"{float(run.moment.sel(joint='mesh')[-1]):.2f}" in shown.replace("−", "-")
+    )
+    assert "play 1.00°" in page.inner_text(".joint .size")
+    titles = {panel["title"]: panel for panel in page.evaluate("jointplay.content.charts")}
+    assert [curve["name"] for curve in titles["Joint torque"]["curves"]] == ["mesh"] and titles["Backlash gap"][
+        "unit"
+    ] == "deg"
 
 
 def test_between_two_samples_the_picture_lies_between(rocker):
@@ -289,7 +332,7 @@ def test_everything_has_a_name_for_screen_readers(rocker):
     assert nameless == []
     assert rocker.evaluate("document.querySelectorAll('h1').length") == 1
     label = rocker.get_attribute(".chart canvas", "aria-label")
-    assert label.startswith("Angle in rad over time: crank from ")
+    assert label.startswith("Angle in deg over time: crank from ")
 
 
 def test_curves_and_twin_can_be_switched_off(rocker):
@@ -416,8 +459,9 @@ def test_it_runs_inside_a_notebook(browser, tmp_path):
     # Locators give up after a while; an evaluation in a frame that is still loading waits without end.
     page.set_default_timeout(15_000)
     inside = page.frame_locator("iframe")
+    inside.locator("#play[aria-label='Pause (space)']").wait_for()  # it plays by itself
     inside.locator("#play").dispatch_event("click")
-    inside.locator("#play[aria-label='Pause (space)']").wait_for()
+    inside.locator("#play[aria-label='Play (space)']").wait_for()
     page.close()
 
 

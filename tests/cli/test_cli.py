@@ -37,7 +37,27 @@ def test_public_names_are_listed_and_unknown_ones_refused():
         jointplay.nonsense  # noqa: B018
 
 
-@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["cache", "--nonsense"], ["cache", "--cl"]])
+def test_the_bare_command_prints_help():
+    result = run()
+    assert result.returncode == 0 and result.stderr == ""
+    assert result.stdout.startswith("usage: jointplay") and "examples:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rnu"], "unknown command 'rnu'; did you mean 'run'? (known: run, "),
+        (["run", "swing", "--untill", "2"], "unknown option '--untill'; did you mean '--until'? (see jointplay run"),
+        (["sweep", "swing", "--method", "sobl"], "unknown choice 'sobl'; did you mean 'sobol'?"),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_said(arguments: list[str], said: str, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2 and said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["cache", "--nonsense"], ["cache", "--cl"]])
 def test_bad_arguments(arguments: list[str]):
     result = run(*arguments)
     assert result.returncode == 2

@@ -93,7 +93,7 @@ def test_rigid_contact_runs_with_its_own_stepper(here: Path, capsys):
     assert main(["run", "rattling.yaml", "--until", "0.1", "--step", "0.1 ms", "--convergence"]) == 0
     shown = table(capsys.readouterr().out)
     assert shown["stepper"].startswith("MoreauJean(step=0.0001") and "impacts, free" in shown["contact J1"]
-    assert " ± " in shown["at the end arm"] and float(shown["audit: penetration"].split()[0]) < 1e-11
+    assert " deg, " in shown["at the end arm"] and float(shown["audit: penetration"].split()[0]) < 1e-11
 
 
 def test_the_order_of_rigid_steps_can_be_chosen(here: Path, capsys):
@@ -203,7 +203,7 @@ def test_a_result_that_cannot_be_written_is_a_failure(here: Path, capsys, monkey
 def test_the_summary_tells_efforts_and_moments(capsys):
     assert main(["run", "wu_2017", "--until", "0.2", "--quiet"]) == 0
     run = results.load("wu_2017.nc")
-    shown = table(command.summary(library.wu_2017(), run, 0.0, []))
+    shown = table(command.summary(library.wu_2017(), run, (0.0, 0.0), []))
     for i, drive in enumerate(run.drive.values):
         assert shown[f"peak effort {drive}"].startswith(f"{float(run.peak_effort[i]):.6g} ± ")
         assert " N m at " in shown[f"peak effort {drive}"]
@@ -735,10 +735,12 @@ def test_report_writes_a_page(here: Path, capsys):
 
 def test_report_makes_a_film_or_says_why_not(here: Path, capsys, monkeypatch: pytest.MonkeyPatch):
     asked = []
-    monkeypatch.setattr("jointplay.report.movie", lambda run, path, twin: asked.append((run.title, twin)) or path)
+    monkeypatch.setattr(
+        "jointplay.report.movie", lambda run, path, twin, progress: asked.append((run.title, twin)) or path
+    )
     assert main(["run", "swing.yaml", *SHORT, "--quiet"]) == 0
     assert main(["report", "swing.nc", "--film", "swing.gif"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "wrote swing.gif" and asked == [("swing", None)]
+    assert capsys.readouterr().out.splitlines()[-1] == "wrote swing.gif (0 kB)" and asked == [("swing", None)]
 
     def missing(*_, **__):
         raise RuntimeError("swing.mp4: .mp4 films need ffmpeg, which is not installed; install it")

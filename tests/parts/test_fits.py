@@ -62,6 +62,9 @@ def test_spellings_and_steps():
 KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grades 5 to 11, such as '20 H7/g6'"
 
 
+TIGHT = "so that there is no play to count on; leave the joint ideal or choose a clearance fit"
+
+
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
@@ -73,7 +76,8 @@ KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grade
         ("20 H12/g6", "no hole 'H12' in the table"),
         ("20 H07/g6", "no hole 'H07' in the table"),
         ("20 H7/G6", "no shaft 'G6' in the table"),
-        ("20 H7/k6", "no shaft 'k6' in the table"),
+        ("20 H7/k6", f"'20 H7/k6' is a transition fit: the shaft k6 may be larger than the hole, {TIGHT}"),
+        ("20 H7/p6", f"'20 H7/p6' is an interference fit: the shaft p6 is larger than the hole, {TIGHT}"),
         ("20 H7/ef6", "no shaft 'ef6' in the table"),
         ("20 H7/g4", "no shaft 'g4' in the table"),
         ("20 H7", "must be a diameter in mm, a hole and a shaft, got '20 H7'"),

@@ -66,6 +66,9 @@ def test_quantities(text, dimension, value):
     assert parse_quantity(text, dimension) == value
 
 
+KNOWN = "known are mm, um, cm, m, kg, g, s, ms, rad, deg, rpm, rev, Hz, N, kN, mN, J, W, Pa, min, h and their products"
+
+
 @pytest.mark.parametrize(
     ("text", "dimension", "message"),
     [
@@ -73,8 +76,9 @@ def test_quantities(text, dimension, value):
         ("3 rad", NUMBER, "must be a plain number, got '3 rad' (an angle, wrong dimension)"),
         ("3 N*m/rad", TORQUE, "must be a torque in N*m, got '3 N*m/rad' (wrong dimension)"),
         ("3 mmm", LENGTH, "unknown unit 'mmm'; did you mean 'mm'?"),
-        ("3 m^0", LENGTH, "unknown unit 'm^0'"),
-        ("0,5", LENGTH, "unknown unit ',5'"),
+        ("3 m^0", LENGTH, f"unknown unit 'm^0'; {KNOWN}"),
+        ("3 parsec", LENGTH, f"unknown unit 'parsec'; {KNOWN}"),
+        ("0,5", LENGTH, "must have a decimal point, got '0,5'; write '0.5'"),
         ("nan", LENGTH, "must be finite, got nan"),
         ("-.inf", LENGTH, "must be finite, got -.inf"),
         ("1e999", LENGTH, "must be finite, got 1e999"),

@@ -115,6 +115,3 @@ def test_what_it_cannot_do_is_refused():
     ):
         with pytest.raises(ValueError, match=word):
             MoreauJean(**wrong)
-    sampled = jp.control.sampled(lambda *_: 0.0, "crank", jp.sine(1.0, frequency=1.0), period=1e-3)
-    with pytest.raises(ValueError, match="steps of one length"):
-        simulate(loose(), 0.1, MoreauJean(rtol=1e-6), control=sampled)

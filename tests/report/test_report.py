@@ -58,7 +58,7 @@ def test_curves_have_units_twins_and_peaks(rocker):
     content, _ = parts(rocker)
     panels = {panel["title"]: panel for panel in content["charts"]}
     assert {"Angle", "Angular rate", "Joint force", "Gap", "Slip in contact", "Energy"} <= panels.keys()
-    assert {panel["unit"] for panel in content["charts"]} >= {"rad", "rad/s", "N", "mm", "m/s", "J"}
+    assert {panel["unit"] for panel in content["charts"]} >= {"deg", "rad/s", "N", "mm", "m/s", "J"}
     force = panels["Joint force"]
     assert [curve["name"] for curve in force["curves"] if curve["twin"]] == ["J1", "J2", "J3", "J4"]
     assert {mark["curve"] for mark in force["marks"]} == {"J1", "J2", "J3", "J4"}
@@ -75,8 +75,8 @@ def test_efforts_and_tracking_errors_are_by_unit():
     assert ("Torque of the drives", "N m") in titles and not any("or" in unit for _, unit in titles)
     panels = {(panel["title"], panel["unit"]): panel for panel in parts(report.html(runs.cart()))[0]["charts"]}
     for title, unit, name in (
-        ("Tracking error", "m", "rail"),
-        ("Tracking error", "rad", "rod"),
+        ("Tracking error", "mm", "rail"),
+        ("Tracking error", "deg", "rod"),
         ("Torque of the drives", "N m", "rod"),
         ("Force of the drives", "N", "rail"),
     ):
@@ -87,9 +87,9 @@ def test_a_tracking_error_is_scaled_to_what_is_left_of_it():
     run = runs.controlled().assign_attrs(settled=0.5)
     run["tracking_error"] = run.tracking_error.copy(data=run.tracking_error + np.exp(-40 * run.time))
     [panel] = [panel for panel in parts(report.html(run))[0]["charts"] if panel["title"] == "Tracking error"]
-    late = np.abs(run.tracking_error.values[run.time.values >= 0.5]).max()
+    late = np.degrees(np.abs(run.tracking_error.values[run.time.values >= 0.5]).max())
     assert late < max(-panel["low"], panel["high"]) < 1.3 * late
-    assert panel["note"] == "peaks reach 1 rad"
+    assert panel["note"] == "peaks reach 57.3 deg"
 
 
 def test_audit_and_provenance_are_at_the_end(rocker):

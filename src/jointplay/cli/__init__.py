@@ -20,7 +20,7 @@ from typing import Any
 from jointplay._version import __version__
 from jointplay.errors import ComputationFailed, InputError
 
-from . import bugs, interrupts
+from . import bugs, interrupts, options
 
 DONE, FAILED, BAD_INPUT, BUG = 0, 1, 2, 3
 
@@ -28,7 +28,9 @@ _EXAMPLES = """\
 examples:
   jointplay new press                       write press.yaml, a model file that explains itself
   jointplay check press.yaml                assemble it, count its degrees of freedom
+  jointplay run press.yaml --until "2 s" --report --open     simulate it, and see it move
   jointplay run press.yaml --plot press.png --set "motor.speed=120 rpm"
+  jointplay plot press.nc --figure joint_force               figures of a result; signals, compare, report
   jointplay balance press.yaml --objective force --adjust crank,rod
   jointplay library                         the mechanisms that need no file
   jointplay run crank_rocker_2016 --until "500 ms" -o swing.csv
@@ -42,7 +44,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal cannot show must not end a run
             stream.reconfigure(errors="backslashreplace")
-    arguments = _parser().parse_args(argv)  # exits with BAD_INPUT itself
+    parser = _parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return DONE
+    arguments = parser.parse(argv)  # exits with BAD_INPUT itself
     with interrupts.watched(patient=arguments.keeps):
         try:
             for file in getattr(arguments, "own", ()):
@@ -116,8 +122,8 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int |
     return call
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> options.Parser:
+    parser = options.Parser(
         prog="jointplay",
         description="Planar mechanisms whose joints have play.",
         epilog=_EXAMPLES,
@@ -127,11 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"jointplay {__version__}")
     debugging: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
     parser.add_argument("--debug", default=False, **debugging)
+    parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(metavar="command", required=True)
 
     def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
-        made.set_defaults(command=_command(module, name), keeps=name == "run")
+        made.set_defaults(command=_command(module, name), keeps=name == "run", parser=made)
         made.add_argument("--debug", default=argparse.SUPPRESS, **debugging)
         return made
 
@@ -140,12 +147,15 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_check(add("check", "assemble a mechanism and say what is odd about it"))
     _add_equilibria(add("equilibria", "find the positions in which a mechanism can rest"))
-    _add_balance(add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance"))
+    balance = add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance")
+    _add_model(balance)
+    options.add_balance(balance)
     add("library", "list the mechanisms of the library, one line each")
 
-    _add_reproduce(add("reproduce", "compare our numbers with those of a published study", "reproduce"))
+    options.add_reproduce(add("reproduce", "compare our numbers with those of a published study", "reproduce"))
     _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
 
+    options.add_looking(add)
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
 
@@ -176,6 +186,9 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--no-error", action="store_true", help="do not estimate the errors of headline numbers")
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
+    run.add_argument("--report", nargs="?", const="", metavar="FILE",
+                     help="write the page in which it moves too (default: the result's name with .html)")  # fmt: skip
+    run.add_argument("--open", action="store_true", help="open the page of --report in a browser")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
@@ -190,50 +203,6 @@ def _add_equilibria(equilibria: argparse.ArgumentParser) -> None:
     equilibria.add_argument("--starts", default="64", metavar="N", help="how many starts to search from (default: 64)")
     equilibria.add_argument(
         "--at", default="0", metavar="TIME", help="hold drives and forces at this time (default: 0)"
-    )
-
-
-def _add_balance(balance: argparse.ArgumentParser) -> None:
-    _add_model(balance)
-    balance.add_argument(
-        "--objective", required=True, metavar="GOAL",
-        help="static, force, force+moment, gyroscopic, decoupling; or least over the motion: force-rms, force-peak, "
-        "moment-rms, torque-rms, bearing-peak, ...",
-    )  # fmt: skip
-    balance.add_argument(
-        "--adjust", required=True, action="append", metavar="WHAT",
-        help="bodies that get a counterweight, springs, BODY.geared, or addresses such as coupler.mass, with bounds: "
-        "crank:radius=80mm,mass<=2kg,rocker; may be repeated",
-    )  # fmt: skip
-    balance.add_argument(
-        "--motion", metavar="BODY=SPEED", help='what to turn, as in "crank=60 rpm" (default: the drives)'
-    )
-    balance.add_argument("--until", metavar="TIME", help="length of the motion, where drives do not repeat")
-    balance.add_argument(
-        "--coordinates", metavar="LIST", help="independent coordinates, such as J1,J5 (default: chosen)"
-    )
-    balance.add_argument(
-        "--front", metavar="QUANTITY", help="draw what less shaking force costs in moment, torque or bearing"
-    )
-    balance.add_argument("-o", "--output", metavar="FILE", help="the balanced model (default: NAME-balanced.yaml)")
-    balance.add_argument("--plot", metavar="FILE", help="figure before and after (default: NAME-balanced.png)")
-    balance.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-
-
-def _add_reproduce(reproduce: argparse.ArgumentParser) -> None:
-    reproduce.add_argument("study", metavar="STUDY", help="name of the study")
-    reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
-    reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
-    reproduce.add_argument(
-        "--case", action="append", default=[], metavar="TEXT",
-        help="rows whose case, quantity or item has the text, or KEY=VALUE of a case: controller=tau5; may be repeated",
-    )  # fmt: skip
-    reproduce.add_argument("--all", action="store_true", help="rows that take long as well (figures)")
-    reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
-    reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
-    reproduce.epilog = "Rows are kept as they come: after Ctrl-C the same command goes on where it was."
-    reproduce.add_argument(
-        "--histories", metavar="DIR", help="write the curves of the paper's figures there too, as .nc"
     )
 
 
@@ -286,7 +255,6 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--signal", "NAME", "of a result or model, which signal is looked at: crank.angle_rate"),
         ("--column", "NAME", "which column of a series (default: the first after time)"),
         ("--period", "TIME", "period of the drive, where it is not known from the model"),
-        ("--twin", "RUN.nc", "result of the ideal mechanism, whose numbers stand beside"),
         ("--until", "TIME", "how much of a model's motion is looked at (default: 60 drive periods)"),
         ("--settle", "TIME", "how long a model runs before (default: a quarter of that)"),
         ("--rtol", "R", "relative error of chosen steps"),
@@ -296,6 +264,7 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
     ):
         analyse.add_argument(option, metavar=metavar, help=text)
     _add_order(analyse)
+    options.add_ideal(analyse, "result of the same mechanism with ideal joints, whose numbers stand beside")
     analyse.add_argument(
         "--follow",
         action="store_true",
@@ -320,12 +289,13 @@ def _add_order(parser: argparse.ArgumentParser) -> None:
 def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
-    report.add_argument("--twin", metavar="RUN.nc", help="result of the ideal mechanism, drawn faintly")
+    options.add_ideal(report)
     limit = "of a study: the share of runs beyond it (SI units); may be repeated"
     report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
     _add_own(report)
     report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")
+    report.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

@@ -160,7 +160,7 @@ def _only(arguments: argparse.Namespace, what: str, *options: str) -> None:
     """Refuse options that mean nothing for what is analysed."""
     for name in options:
         if getattr(arguments, name) not in (None, [], False):
-            option = "--set" if name == "changes" else f"--{name}"
+            option = {"changes": "--set", "twin": "--ideal"}.get(name, f"--{name}")
             raise InputError(f"{option}: means nothing for {what}, which is there already; leave it out")
 
 

@@ -9,13 +9,19 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jointplay import writing
 from jointplay.errors import ComputationFailed, InputError
 
 from . import DONE, computing, inputs
 from .tables import columns
+
+if TYPE_CHECKING:
+    from jointplay.model.mechanism import Mechanism
 
 STARTER = Path(__file__).with_name("starter.yaml")
 
@@ -29,11 +35,27 @@ def check(arguments: argparse.Namespace) -> int:
 
     with computing():
         found = statics.check(mechanism)
+        found = replace(found, warnings=(*found.warnings, *_refused(mechanism, found.warnings)))
         print(found.text())
         if arguments.matrix:
             print()
             print(statics.matrix_text(System(mechanism), found.q))
     return DONE
+
+
+def _refused(mechanism: Mechanism, told: Sequence[str]) -> Iterator[str]:
+    """What `run` would refuse the mechanism for, where the check itself does not say so."""
+    from jointplay.simulation import lanes
+
+    try:
+        stepper = lanes.default_stepper(mechanism)
+        stepper.refuse(mechanism)
+        lane = lanes.prepared(stepper, lanes.system_of(mechanism, None, None, None), {}, {}, None, False)
+    except (InputError, ComputationFailed) as error:
+        yield from (f"run will refuse this: {line}" for line in str(error).splitlines() if line not in told)
+        return
+    if lane.refused is not None and lane.refused.text not in told:
+        yield f"run will end at once: {lane.refused.text}"
 
 
 def equilibria(arguments: argparse.Namespace) -> None:
@@ -104,20 +126,36 @@ def report(arguments: argparse.Namespace) -> None:
     run = results.load(source)
     twin = results.load(arguments.twin) if arguments.twin else None
     report.write(run, target, twin, shlex.join(["jointplay", *sys.argv[1:]]))
-    print(f"wrote {target} ({_size(target) / 1000:.0f} kB); open it in a browser")
+    tell_page(target, arguments.open)
     try:
         if paper is not None:
             print(f"wrote {report.pdf(target, paper)}")
         if film is not None:
-            print(f"wrote {report.movie(run, film, twin=twin)}")
+            report.movie(run, film, twin=twin, progress=_tell_frames if sys.stderr.isatty() else None)
+            print(f"wrote {film} ({_size(film) / 1000:.0f} kB)")
     except RuntimeError as error:
         raise ComputationFailed(str(error)) from None
 
 
+def _tell_frames(done: int, count: int) -> None:
+    print(f"frame {done} of {count}", end="\n" if done == count else "\r", file=sys.stderr, flush=True)
+
+
+def tell_page(target: Path, opened: bool) -> None:
+    """Say where a page is; open it in the browser if asked."""
+    print(f"wrote {target} ({_size(target) / 1000:.0f} kB)" + ("" if opened else "; open it in a browser"))
+    if opened:
+        sys.stdout.flush()
+        import webbrowser
+
+        if not webbrowser.open(target.resolve().as_uri()):
+            raise ComputationFailed(f"--open: no browser was found to open {target} with; open it yourself")
+
+
 def study_page(arguments: argparse.Namespace, source: Path) -> None:
     """Write a study as a page; print it if asked."""
-    for option in ("twin", "film"):
-        if getattr(arguments, option):
+    for option, given in (("ideal", arguments.twin), ("film", arguments.film)):
+        if given:
             raise InputError(
                 f"--{option}: belongs to the page of a run; jointplay sweep replay makes one of a study's run"
             )
@@ -129,7 +167,7 @@ def study_page(arguments: argparse.Namespace, source: Path) -> None:
     from jointplay import report
 
     report.write_study(source, target, limits)
-    print(f"wrote {target} ({_size(target) / 1000:.0f} kB); open it in a browser")
+    tell_page(target, arguments.open)
     if paper is not None:
         try:
             print(f"wrote {report.pdf(target, paper)}")

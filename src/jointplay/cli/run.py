@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns
+from .tables import columns, quantity, spoken
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 1e9  # s: 32 years
 MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
+CONVERGED = 0.01  # of a headline number: an error of less needs no remedy
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 
@@ -36,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from jointplay import results
     from jointplay.simulation import simulate
 
+    page = _page(arguments, output)
     stepper = chosen_stepper(mechanism, until, step, tolerances, arguments.order)
     began = time.perf_counter()
     with computing(), ProgressBar(until, shown=sys.stderr.isatty() and not arguments.quiet) as progress:
@@ -51,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
             audit="convergence" if arguments.convergence else "run",
             error=False if arguments.no_error else None,
         )
-    wall = time.perf_counter() - began
+    ended = time.perf_counter()
+    ready = progress.began or ended
     results.save(found, output)
     files = [output]
     if plot is not None and found.sizes["time"] and not interrupts.asked():
@@ -60,8 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         plots.save(plots.motion(found), plot)
         files.append(plot)
     if not arguments.quiet:
-        print(summary(mechanism, found, wall, files))
+        print(summary(mechanism, found, (ready - began, ended - ready), files))
     sys.stdout.flush()
+    if page is not None and found.sizes["time"] and not interrupts.asked():
+        _write_page(arguments, found, page)
     missing = plot is not None and plot not in files
     if missing:
         complain(f"{plot}: not drawn, for {'it was interrupted' if interrupts.asked() else 'there is nothing to show'}")
@@ -72,6 +79,25 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED if missing or doubted else DONE
     complain(f"{found.attrs['outcome_text']}; what was computed is in {output}")
     return FAILED
+
+
+def _page(arguments: argparse.Namespace, output: Path) -> Path | None:
+    """The page that --report asks for."""
+    if arguments.report is None:
+        if arguments.open:
+            raise InputError("--open: opens the page of --report; give that too")
+        return None
+    return inputs.target("--report", arguments.report or str(output.with_suffix(".html")), {".html": ""})
+
+
+def _write_page(arguments: argparse.Namespace, found: Any, page: Path) -> None:
+    from jointplay import report
+
+    from .commands import tell_page
+
+    report.write(found, page, command=shlex.join(["jointplay", *sys.argv[1:]]))
+    if arguments.open or not arguments.quiet:
+        tell_page(page, arguments.open)
 
 
 def chosen_stepper(
@@ -133,7 +159,7 @@ class ProgressBar:
 
     def __init__(self, until: float, shown: bool) -> None:
         self.until, self.shown = until, shown
-        self.began: float | None = None
+        self.began: float | None = None  # when the first step could be taken
         self.bar: Any = None
 
     def __enter__(self) -> ProgressBar:
@@ -145,10 +171,10 @@ class ProgressBar:
 
     def __call__(self, reached: float) -> None:
         interrupts.obey()
-        if not self.shown:
-            return
         if self.began is None:
             self.began = time.perf_counter()
+        if not self.shown:
+            return
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:
             self._begin()
         if self.bar is not None:
@@ -173,8 +199,10 @@ class ProgressBar:
         self.bar.start()
 
 
-def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) -> str:
-    """What happened, in a few aligned lines."""
+def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
+    """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
+    from jointplay.statics.check import plays
+
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
     lines = [
@@ -182,17 +210,18 @@ def summary(mechanism: Mechanism, found: Any, wall: float, files: list[Path]) ->
         ("degrees of freedom", str(attrs["degrees_of_freedom"])),
         ("stepper", attrs["stepper"]),
         ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
-        ("wall time", f"{wall:.2f} s"),
+        ("wall time", f"{_wall(wall[0])} to prepare (equations, machine code), {_wall(wall[1])} to compute"),
         ("outcome", attrs["outcome"]),
+        *plays(mechanism),
     ]
     redundant = json.loads(attrs["redundant"])
     lines += [("redundant rows", ", ".join(redundant))] if redundant else []
     for entry in json.loads(attrs["audit"]):
-        unit = "" if entry["unit"] == "1" else f" {entry['unit'].replace('*', ' ')}"
-        said = f" ({entry['judgement']}: limit {_number(entry['limit'])}{unit})" if entry["judgement"] != "fine" else ""
-        lines.append((f"audit: {entry['name']}", _number(entry["value"]) + unit + said))
+        said = f" ({entry['judgement']}: limit {_number(entry['limit'], entry['unit'])})"
+        value = _number(entry["value"], entry["unit"])
+        lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
     numbers = Told(found)
-    lines += numbers.ends() + _contacts(found, numbers)
+    lines += numbers.verdict() + numbers.ends() + _contacts(found, numbers)
     units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
     for what, dimension in (("force", "joint"), ("moment", "joint"), ("effort", "drive")):
         if f"peak_{what}" not in found:
@@ -219,15 +248,20 @@ class Told:
     def __init__(self, found: Any) -> None:
         from jointplay import results
 
-        self.found, self.spoken = found, results.spoken
+        self.found, self.with_error = found, results.spoken
         self.known = {entry["name"]: entry for entry in results.errors(found)}
 
     def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
         """A number with its unit."""
-        entry = self.known.get(".".join([*map(str, of.values()), name]))
+        entry, unit = self.known.get(".".join([*map(str, of.values()), name])), unit.replace("*", " ")
         value = float(self.found[name].sel(of))
-        unit = unit.replace("*", " ")
-        return self.spoken({**entry, "unit": unit}) if entry else f"{value:.5g}{'' if unit == '1' else f' {unit}'}"
+        return self.shown(entry, unit) if entry else quantity(value, "" if unit == "1" else unit)
+
+    def shown(self, entry: Mapping[str, Any], unit: str) -> str:
+        """A number with its error, in the unit in which people read it."""
+        size, name = spoken(entry["value"], unit)
+        error = None if entry["error"] is None else size * entry["error"]
+        return self.with_error({**entry, "value": size * entry["value"], "error": error, "unit": name or "1"})
 
     def share(self, name: str, of: dict[str, Any]) -> str:
         """A share of time in percent."""
@@ -235,13 +269,24 @@ class Told:
         value = 100 * float(self.found[name].sel(of))
         if not entry or entry["error"] is None:
             return f"{value:.1f} %"
-        return self.spoken({**entry, "value": value, "error": max(100 * entry["error"], 0.1), "unit": "%"})
+        return self.with_error({**entry, "value": value, "error": max(100 * entry["error"], 0.1), "unit": "%"})
+
+    def verdict(self) -> list[tuple[str, str]]:
+        """The largest of the errors beside its number, and what is not determined."""
+        shares = {n: e["error"] / e["scale"] for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
+        if not shares:
+            return []
+        most = max(shares, key=lambda name: shares[name])
+        said = "" if shares[most] <= CONVERGED else ": use a smaller rtol or a shorter step"
+        lines = [("largest error", f"{100 * shares[most]:.1g} % of {most}{said}")]
+        unknown = [name for name, entry in self.known.items() if not entry["determined"]]
+        return [*lines, ("not determined", ", ".join(unknown))] if unknown else lines
 
     def ends(self) -> list[tuple[str, str]]:
         """Where the bodies are at the end, if the errors of that are known."""
         bodies = [str(name) for name in self.found.body.values if f"{name}.angle" in self.known]
         named = {name: [self.known[f"{name}.{axis}"] for axis in ("angle", "x", "y")] for name in bodies}
-        texts = {name: ", ".join(map(self.spoken, entries)) for name, entries in named.items()}
+        texts = {name: ", ".join(self.shown(e, e["unit"]) for e in entries) for name, entries in named.items()}
         return [(f"at the end {name}", text) for name, text in texts.items()]
 
 
@@ -271,8 +316,15 @@ def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -
     return text
 
 
-def _number(value: Any) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+def _number(value: Any, unit: str = "1") -> str:
+    """A number of the audit in the unit that people read."""
+    if value is None:
+        return "unknown"
+    return f"{value:.3g}" if unit == "1" else quantity(value, unit.replace("*", " "), 3)
+
+
+def _wall(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"
 
 
 def _size(file: Path) -> str:

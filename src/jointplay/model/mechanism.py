@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,6 +29,7 @@ from ..parts.part import suggestion as close
 from ..parts.units import ACCELERATION, shorten
 from .bodies import Body, Counterweight, Ground
 from .control import Control
+from .described import described
 from .starts import STARTS, TAILS, how_journals_start, read_start, started
 
 if TYPE_CHECKING:
@@ -75,6 +77,15 @@ class Mechanism(Part):
     start: Annotated[dict[str, float], PlainValidator(read_start), WithJsonSchema(STARTS)] = Frozen()
     journals: Literal["loaded", "centred"] = "loaded"
     control: Control | None = None
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    def __str__(self) -> str:
+        return described(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(described(self))}</pre>"
 
     @classmethod
     def _title(cls) -> KeyPath:

@@ -22,6 +22,8 @@ TABLE: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...] = (
 )
 GRADES = tuple(range(5, 12))
 SHAFTS = "defgh"
+UNSURE = ("js", "j", "k", "m", "n")  # transition fits with an H hole
+PRESSED = ("p", "r", "s", "t", "u", "v", "x", "y", "z", "za", "zb", "zc")  # interference fits with an H hole
 SMALLEST, LARGEST = 1, TABLE[-1][0]  # mm
 PLACES = ("min", "mean", "max")
 PATTERN = r"^\s*(\d+(?:\.\d+)?)\s*(?:mm\s*)?([A-Za-z]+)(\d+)\s*/\s*([A-Za-z]+)(\d+)\s*$"
@@ -80,6 +82,12 @@ def parse_fit(text: str) -> Fit:
         raise FitError(f"no diameter {size} mm in the table; {_KNOWN}")
     if hole != "H" or not _graded(hole_grade, 6):
         raise FitError(f"no hole {shorten(hole + hole_grade)} in the table; {_KNOWN}")
+    if shaft in PRESSED or shaft in UNSURE:
+        kind, size = ("an interference", "is") if shaft in PRESSED else ("a transition", "may be")
+        raise FitError(
+            f"{shorten(text.strip())} is {kind} fit: the shaft {shaft}{shaft_grade} {size} larger than the hole, so "
+            f"that there is no play to count on; leave the joint ideal or choose a clearance fit; {_KNOWN}"
+        )
     if len(shaft) != 1 or shaft not in SHAFTS or not _graded(shaft_grade, 5):
         raise FitError(f"no shaft {shorten(shaft + shaft_grade)} in the table; {_KNOWN}")
     grades, deviations = _row(diameter)

@@ -60,7 +60,29 @@ UNITS = {
 
 _NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?)\s*(.*)", re.DOTALL)
 _FACTOR = re.compile(r"(1|[^\W\d_]+|°)(?:\^(-?[1-9][0-9]?))?")
-_COMMON = ("mm", "um", "cm", "m", "kg", "g", "s", "ms", "rad", "deg", "rpm", "rev", "Hz", "N", "kN", "mN", "J", "min")
+_COMMON = (
+    "mm",
+    "um",
+    "cm",
+    "m",
+    "kg",
+    "g",
+    "s",
+    "ms",
+    "rad",
+    "deg",
+    "rpm",
+    "rev",
+    "Hz",
+    "N",
+    "kN",
+    "mN",
+    "J",
+    "W",
+    "Pa",
+    "min",
+    "h",
+)
 _LONGEST = 80  # characters of a quantity; more is refused before any arithmetic
 
 
@@ -128,7 +150,8 @@ def parse_unit(text: str) -> Unit:
         name = factor[1] if factor else piece
         if factor is None or (name != "1" and name not in UNITS):
             close = difflib.get_close_matches(name, _COMMON, 1)
-            raise UnitError(f"unknown unit {text.strip()!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+            known = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(_COMMON)} and their products"
+            raise UnitError(f"unknown unit {text.strip()!r}; {known}")
         result = result.times(_ONE if name == "1" else UNITS[name], power * int(factor[2] or 1))
     return result
 
@@ -145,6 +168,8 @@ def parse_quantity(text: str, dimension: Dimension) -> float:
             raise UnitError(f"must be finite, got {text.strip()}")
         raise UnitError(f"must be {number_form(dimension.unit)}, got {shorten(text)}")
     digits, exponent, suffix = match.groups()
+    if re.match(r",[0-9]", suffix):
+        raise UnitError(f"must have a decimal point, got {text.strip()!r}; write {text.strip().replace(',', '.', 1)!r}")
     unit = parse_unit("1" + suffix if suffix.startswith("/") else suffix)
     if suffix and not dimension.accepts(unit):
         alike = next((f"{d.name}, " for d in _KNOWN if d.exponents == unit.exponents), "")

@@ -257,9 +257,10 @@ class Loop:
         return out if self.control.sensors else (values, rates)
 
     # -- what is kept of a run
-    def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False) -> None:
+    def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False, held: bool = True) -> None:
         """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
-        length h counts with the mean of its two ends (long steps), else with this one."""
+        length h counts with the mean of its two ends (long steps), else with this one; held: torques are those of the
+        whole step."""
         settled = self.plant.numbers("control.settled")
         late, counts = t >= settled * (1 - ROUNDED), t - 0.5 * h > settled if mean else True
         values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
@@ -269,6 +270,8 @@ class Loop:
         if mean:
             begun = memory("control.statistics", False)
             for name, now in squares.items():
+                if held and name.endswith(".torque"):
+                    continue
                 last = memory(f"{name}.last", 0.0)
                 squares[name] = 0.5 * (now + where(begun.value, last.value, now))
                 last.value = now

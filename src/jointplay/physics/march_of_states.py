@@ -15,8 +15,7 @@ from ..numerics.signals import peak
 from ..parts.time_functions import NEVER
 from .failures import RUBBING, UNCLOSED, fail
 from .knots import next_knot
-from .loop import Command
-from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March
+from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March, up_to
 from .permanent import watch
 from .step import Acting, Point, State, Step
 
@@ -62,8 +61,11 @@ class States(March):
         kept = memory(*self.memory())
         late, open_ = memory("samples.late", False), memory("steps.open", False)
         begun: Kept = kept.value
-        if motion.digital:
-            motion.held = self.held(begun.now.state, late.value)
+        if motion.digital:  # a call that only writes samples of the last step keeps what was said for it
+            fresh = ~late.value & (self.heard.value < self.ticks.value) if self.clocked else ~late.value
+            motion.held = self.held(begun.now.state, fresh)
+            if self.clocked:
+                self.heard.value = where(fresh, self.ticks.value, self.heard.value)
         begun = replace(begun, now=self.fresh(begun.now))
 
         def wait() -> Attempt:
@@ -133,7 +135,12 @@ class States(March):
         motion, p, adaptive = self.motion, self.p, self.stepper.adaptive
         begun, h = self.length(begun) if adaptive else (begun, p["stepper.step"])
         now = begun.now
-        after = motion.after = now.state.t + h if adaptive else number(self.taken.value + 1) * h
+        after = number(self.taken.value + 1) * h
+        if adaptive:
+            after = now.state.t + h
+            if self.clocked:  # exactly
+                after = where(abs(self.tick - after) <= EDGE * maximum(after, 1e-3), self.tick, after)
+        motion.after = after
         step: Step = self.stepper.take(motion, now, h)
         self.residuals(step)
         if not adaptive:
@@ -176,7 +183,8 @@ class States(March):
         edge = EDGE * maximum(t, 1e-3)
         knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
         if knot is NEVER:
-            return begun, -shared_max(-h)
+            rest = self.nearest(t, NEVER) - t
+            return begun, -shared_max(-(up_to(rest, h) if self.clocked else h))
         landed, start = memory("steps.landed", False), begun.now
 
         def beyond() -> Point:
@@ -185,9 +193,8 @@ class States(March):
 
         begun = replace(begun, now=branch(landed.value, beyond, lambda: start))
         landed.value = False
-        rest = knot - t
-        h = -shared_max(-where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h)))
-        motion.last = where(abs(rest - h) <= edge, knot - edge, NEVER)
+        h = -shared_max(-up_to(self.nearest(t, knot) - t, h))
+        motion.last = where(abs(knot - t - h) <= (3 if self.clocked else 1) * edge, knot - edge, NEVER)
         return begun, h
 
     def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
@@ -233,7 +240,9 @@ class States(March):
             before = point.state
             point, following = motion.compliance.changed(motion, point, acting, begun.now.state.t, following)
             self.record.compliant(before, point.state, acting.touches)
-        if motion.loop and motion.fixed:
+        if self.clocked:
+            self.pass_tick(point.state, self.tick)
+        elif motion.loop and motion.fixed:
             state = point.state
             motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
         return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
@@ -265,21 +274,3 @@ class States(March):
     def about(self, t: Scalar) -> Scalar:
         """A time as it counts at the end: that of so many steps of one length may be short of it by rounding."""
         return t * ABOUT if self.motion.fixed else t
-
-    def held(self, now: State, late: Scalar) -> Command:
-        """The command of a loop that is computed once a step, at its beginning; a call that only writes samples of the
-        last step keeps it."""
-        motion, control = self.motion, self.motion.loop
-        assert control is not None
-        acting = {name: f"control.{name}.acting" for name in control.control.actuators}
-        shown = {name: f"control.shown.{name}" for name in control.watched}
-        cells = memory((acting, shown), mapped(lambda _: 0.0, (acting, shown)))
-
-        def compute() -> None:
-            said = control.held(self.taken.value, self.p["stepper.step"], now.t, now.q, now.v, motion.clock)
-            control.guard(said)
-            cells.value = dict(zip(acting, said.torques, strict=True)), said.watched
-
-        branch(late, lambda: None, compute)
-        torques, watched = cells.value
-        return Command(list(torques.values()), [], [], watched, [], [], 0.0, 0.0, False)

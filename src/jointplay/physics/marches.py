@@ -16,15 +16,17 @@ from ..numerics.signals import due, peak, total
 from ..parts.time_functions import NEVER
 from .contact_solver import either
 from .knots import next_knot
+from .loop import Command
 from .motion import Motion
 from .record import Bookkeeping
-from .step import Point, Slope, State, Step, Stepper
+from .step import JUMPED, Point, Slope, State, Step, Stepper
 
 ABOUT = 1 + 1e-12  # what is nearer to a time has reached it, in steps of one length
 HOPELESS = 1e6  # the error of a step that is no number
 GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of this one
 DOUBLE = 2.0  # what steps of impulses grow at most
 STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is left at most, and of the root of rtol
+FIRST, LAST = 1.0, 2.0  # what a sample waits for
 EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
@@ -37,6 +39,56 @@ class March:
         self.taken = memory("steps.taken", 0)
         motion.taken = self.taken.value
         self.names = motion.names_of_state
+        # of chosen steps: how many ticks of a control loop's clock have passed, and at which the law was last computed
+        self.clocked = motion.digital and not motion.fixed
+        self.ticks: Any = memory("clock.ticks", 0) if self.clocked else None
+        self.heard: Any = memory("clock.heard", -1) if self.clocked else None
+
+    # -- a control loop that is computed at times of its own
+    def held(self, now: State, fresh: Scalar) -> Command:
+        """The command of a loop that is computed once a step, at its beginning, or at the ticks of its clock; it is
+        computed anew where it is to be fresh."""
+        motion, control, p = self.motion, self.motion.loop, self.p
+        assert control is not None
+        acting = {name: f"control.{name}.acting" for name in control.control.actuators}
+        shown = {name: f"control.shown.{name}" for name in control.watched}
+        cells = memory((acting, shown), mapped(lambda _: 0.0, (acting, shown)))
+        count, span = (self.ticks, p["stepper.tick"]) if self.clocked else (self.taken, p["stepper.step"])
+
+        def compute() -> None:
+            said = control.held(count.value, span, now.t, now.q, now.v, motion.clock)
+            control.guard(said)
+            cells.value = dict(zip(acting, said.torques, strict=True)), said.watched
+
+        branch(fresh, compute, lambda: None)
+        torques, watched = cells.value
+        place = [memory(name, 0.0).value for name in control.guesses]
+        return Command(list(torques.values()), [], [], watched, place, place, 0.0, 0.0, False)
+
+    @property
+    def tick(self) -> Scalar:
+        """The time of the next tick (s): a multiple of their distance as a rounded number, not a sum."""
+        return from_bits(bits(number(self.ticks.value + 1) * self.p["stepper.tick"]))
+
+    def nearest(self, t: Scalar, knot: Scalar) -> Scalar:
+        """What comes first after a time: a knot or a tick of the clock; the tick, if they differ by rounding alone."""
+        if not self.clocked:
+            return knot
+        tick = self.tick
+        if knot is NEVER:
+            return tick
+        return where(abs(knot - tick) <= 2 * EDGE * maximum(t, 1e-3), tick, minimum(knot, tick))
+
+    def pass_tick(self, end: State, tick: Scalar) -> None:
+        """Count a tick where a step ends at it, and leave there what sensors see for a sampled function."""
+        motion, loop = self.motion, self.motion.loop
+        assert loop is not None
+
+        def arrive() -> None:
+            self.ticks.value = self.ticks.value + 1
+            loop.measure(self.ticks.value, self.p["stepper.tick"], end.t, end.q, end.v, motion.clock)
+
+        branch(end.t >= tick, arrive, lambda: None)
 
     def begun(self, names: State) -> State:
         """A state's starts, 0 unless laws say otherwise; the run gives the rest."""
@@ -52,7 +104,10 @@ class March:
 
     def pause(self, done: Scalar) -> None:
         """End where the run is done, or has taken the steps that were asked for."""
-        stop(done | (self.taken.value >= self.p["stepper.goal"]), DONE)
+        done = done | (self.taken.value >= self.p["stepper.goal"])
+        if self.clocked:
+            done = done | (self.ticks.value >= self.p["stepper.ticks"])
+        stop(done, DONE)
 
 
 class Impulses(March):
@@ -106,57 +161,87 @@ class ChosenMarch(March):
         motion, p = self.motion, self.p
         kept = memory(self.names, self.begun(self.names))
         chosen, following = memory("step.next", 0.0), memory("samples.following", 1)
-        missed = memory("samples.missed", False)  # something struck before the next sample
-        now, h, until = kept.value, self.length(kept.value, chosen.value), p["stepper.until"]
+        now, until = kept.value, p["stepper.until"]
+        self.listen(now)
+        h, ahead, marked, edge = self.length(now, chosen.value)
         stop(~(h > 0.0), STEP_TOO_SMALL)
         # as a rounded number: a fused product would let the interval into the last bit of a sample
         time = from_bits(bits(number(following.value) * p["stepper.interval"]))
-        sampling = (time <= now.t + h) & (time < until) & ~missed.value
-        lands = ~sampling & (now.t + h >= until)
-        after = motion.after = where(sampling, time, where(lands, until, now.t + h))
+        waits = memory("samples.waiting", 0.0)  # FIRST: the step before the sample; LAST: the sample, whatever it is
+        meets = abs(time - ahead) <= edge  # what differs by rounding alone is one time, and no step lies between
+        sampling = (time <= ahead) & ~meets & (time < until) & (waits.value != FIRST)
+        lands = ~sampling & (ahead >= until - edge)
+        after = motion.after = where(sampling, time, where(lands & (ahead > until + edge), until, ahead))
         motion.counts = ~sampling
         length = after - now.t
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
         error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
-        beyond = missed.value & (end.t > time)  # nothing strikes in a longer step: then take the shorter one
-        good = (error <= 1.0) & ~beyond
-        factor = SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order)
-        longer = where(beyond, time - now.t, length * minimum(maximum(factor, SHRINKING), DOUBLE))
         early = ~(end.t >= after)  # something struck
-        restart = minimum(STRUCK, RESTART * sqrt(motion.given("rtol"))) * h
-        cut = sampling | lands | (h < chosen.value)
-        chosen.value = where(good, where(early & ~sampling, restart, where(cut, chosen.value, longer)), longer)
-        stop(~good & (longer < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
-        taken, sampled = good & ~sampling, good & sampling & ~early
-        missed.value = (missed.value & ~taken) | (good & sampling & early)
-        done = taken & (end.t >= until)
-        branch(taken, lambda: self.take(kept, now, step), lambda: None)
-        branch(sampled | done, lambda: self.sample(step), lambda: None)
-        following.value = following.value + where(sampled | (done & (time <= until)), whole(1), 0)
+        sampled = sampling & (((error <= 1.0) & ~early) | (waits.value == LAST))
+        beyond = ~sampling & (error <= 1.0) & (waits.value == FIRST) & (end.t > time)
+        taken = ~sampling & (error <= 1.0) & ~beyond
+        waits.value = where(sampling & ~sampled, FIRST, where(beyond, LAST, where(sampled | taken, 0.0, waits.value)))
+        uncut = (after == ahead) & (h >= chosen.value)  # one that was cut short knows nothing of longer ones
+        best = self.following(length, error)
+        best = where(error <= 1.0, where(early, self.restart(h), where(uncut, best, chosen.value)), best)
+        chosen.value = where(sampling | beyond, chosen.value, best)
+        stop(~sampling & ~(error <= 1.0) & (chosen.value < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
+        meets, done = meets & taken & ~early & (after == ahead), taken & (end.t >= until - edge)
+        branch(taken, lambda: self.take(kept, now, step, marked & ~early & (after == ahead)), lambda: None)
+        branch(sampled | meets | done, lambda: self.sample(step, where(sampled | meets, time, end.t)), lambda: None)
+        following.value = following.value + where(sampled | meets | (done & (time <= until)), whole(1), 0)
         self.pause(done)
 
-    def length(self, now: State, h: Scalar) -> Scalar:
-        """The length of a step, which must not pass the next knot of what depends on time."""
-        edge = EDGE * maximum(now.t, 1e-3)
-        knot = next_knot(self.motion.equations.pose(now.q, now.t + 2 * edge))
-        if knot is NEVER:
-            return h
-        rest = knot - now.t
-        return where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h))
+    def following(self, length: Scalar, error: Scalar) -> Scalar:
+        """The length that a step should have, by the error of one of this length."""
+        factor = SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order)
+        return length * minimum(maximum(factor, SHRINKING), DOUBLE)
 
-    def take(self, kept: Any, now: State, step: Step) -> None:
-        """A step is taken."""
-        record, end, acting = self.record, step.end, step.acting
-        assert acting is not None
+    def restart(self, h: Scalar) -> Scalar:
+        """The length of the step after an impact, in one that should have had the length h."""
+        return minimum(STRUCK, RESTART * sqrt(self.motion.given("rtol"))) * h
+
+    def listen(self, now: State) -> None:
+        """Let a loop with a clock of its own speak where it has ticked."""
+        if self.clocked:
+            self.motion.held = self.held(now, self.heard.value < self.ticks.value)
+            self.heard.value = self.ticks.value
+
+    def length(self, now: State, h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+        """The length of a step, which must not pass the next knot of what depends on time nor the next tick of a
+        clock; when it ends, whether that is there, and the time that is rounding alone (s)."""
+        edge = EDGE * maximum(now.t, 1e-3)
+        mark = self.nearest(now.t, next_knot(self.motion.equations.pose(now.q, now.t + 2 * edge)))
+        if mark is NEVER:
+            return h, now.t + h, False, edge
+        rest = mark - now.t
+        h = up_to(rest, h)
+        return h, where(h == rest, mark, now.t + h), h == rest, edge
+
+    def take(self, kept: Any, now: State, step: Step, jumps: Scalar) -> None:
+        """A step is taken; jumps: what acts may jump where it ends."""
+        motion, record, end, acting = self.motion, self.record, step.end, step.acting
+        assert acting is not None and end.recent is not None
         self.residuals(step)
         record.step(now, end, acting, acting.over, step.pose)
         if acting.touches:
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, end.t), lambda: None)
-        kept.value = end
+        if motion.digital or (acting.touches and not motion.loop):
+            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+        if self.clocked:
+            self.pass_tick(end, self.tick)
+        known = end.recent.length
+        length = where(jumps & (known > 0.0), JUMPED, known) if jumps is not False else known
+        kept.value = replace(end, recent=replace(end.recent, length=length))
         self.taken.value = self.taken.value + 1
 
-    def sample(self, step: Step) -> None:
-        """Write down the end of a step."""
+    def sample(self, step: Step, time: Scalar) -> None:
+        """Write down the end of a step, which is at this time but for rounding."""
         assert step.shown is not None
-        self.record.sample(step.end, step.shown(), step.pose)
+        self.record.sample(replace(step.end, t=time), step.shown(), step.pose)
+
+
+def up_to(rest: Scalar, h: Scalar) -> Scalar:
+    """The length of a step that must not pass what is so far away (s): up to it, or half of the way."""
+    return where(rest <= h, rest, where(rest < 2 * h, 0.5 * rest, h))

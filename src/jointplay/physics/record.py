@@ -99,14 +99,16 @@ class Bookkeeping:
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         self.energies(end, pose)
-        self.seen(now if self.impulsive else end, acting, h, end.t)
+        self.seen(now if self.impulsive and self.motion.fixed else end, acting, h, end.t)
         self.passes(acting.firm, end.t)
 
     def seen(self, at: State, acting: Acting, h: Scalar, t: Scalar) -> None:
         """Keep peaks of what acts at a time t, and for a time of length h what the control loop is like at a state."""
         loop = self.motion.loop
         if loop and acting.command:
-            loop.statistics(acting.command, at.q, at.t, h, mean=not self.impulsive)
+            long = not self.impulsive or not self.motion.fixed  # steps: what changes in them counts with both ends
+            held = self.impulsive or (self.motion.digital and not self.motion.fixed)
+            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=held)
             loop.stray(at.q, acting.command, at.t)
         self.forces(acting, t)
 

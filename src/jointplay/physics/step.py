@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "following"}
 
 
+JUMPED = -1.0  # in place of the length of the last pass: what acts has jumped since
+
+
 @dataclass
 class Recent:
     """What acted in the last pass of a rigid step without an impact, and how its contacts stood at its end."""
@@ -39,7 +42,7 @@ class Recent:
     opening: Vector  # its rate
     slopes: Vector  # of the states of a continuous law
     torques: Vector  # of its actuators
-    length: Scalar  # of the pass (s); 0 where it was none of the motion
+    length: Scalar  # of the pass (s); 0 where it was none of the motion, or JUMPED
     watched: Vector = field(default_factory=list)  # what chosen steps go by (steps/chosen.py)
 
 

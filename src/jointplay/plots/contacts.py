@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
-from .places import Places, Play
+from .places import Places, Play, model_of, readable
 from .style import (
     COLOURS,
     HEIGHT,
@@ -150,6 +150,15 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
         axes[0].set_xlim(float(run.time[0]), max(float(run.time[-1]), float(run.time[0]) + 1e-12))
         axes[-1].set_xlabel("time (s)")
     return figure
+
+
+def angular(run: xarray.Dataset) -> list[str]:
+    """The contacts whose gaps are angles (backlash of gears), and whose normal forces are torques."""
+    if "contact" not in run.coords or not readable(run):
+        return []
+    model = model_of(run)
+    turning = [name for name, joint in model.joints.items() if joint.opened_by == "play"]
+    return [str(name) for name in run.contact.values if model.owner(str(name)) in turning]
 
 
 def strength(run: xarray.Dataset) -> str:

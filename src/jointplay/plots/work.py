@@ -103,7 +103,7 @@ def efforts(run: xarray.Dataset) -> dict[str, tuple[np.ndarray, str]]:
     """Of each drive (`effort`) and each controlled actuator (`control`) its values over time and their unit."""
     found: dict[str, tuple[np.ndarray, str]] = {}
     for name in run.drive.values if "effort" in run else ():
-        found[str(name)] = run.effort.sel(drive=name).values, _unit(run, str(name))
+        found[str(name)] = run.effort.sel(drive=name).values, drive_unit(run, str(name))
     return found | dict(by_label(run, "control"))
 
 
@@ -249,7 +249,7 @@ def _units(run: xarray.Dataset, signal: str) -> str:
     return _spoken(str(run[name].attrs.get("units", ""))) if name in run else ""
 
 
-def _unit(run: xarray.Dataset, drive: str) -> str:
+def drive_unit(run: xarray.Dataset, drive: str) -> str:
     """Of a drive's effort, by its row: of an angle N m, else N."""
     rows = [str(row) for row in run.row.values if str(row).rpartition(".")[0] == drive] if "row" in run.coords else []
     return "N or N m" if not rows else "N m" if rows[0].endswith((".angle", ".rate")) else "N"

@@ -214,8 +214,7 @@ class Chart extends Plot {
   valueAxis(pen) {
     const { turns } = this.chart, [low, high] = this.limits, { width, height } = this.sheet;
     let { step, marks } = ticks(low, high, Math.max(2, Math.floor(height / 42)));
-    const text = turns ? { "-2": "−π", "-1": "−π/2", 0: "0", 1: "π/2", 2: "π" } : null;
-    if (turns) marks = [-2, -1, 0, 1, 2].map(k => k * Math.PI / 2).filter(v => v >= low - 0.01 && v <= high + 0.01);
+    if (turns) marks = [-180, -90, 0, 90, 180].filter(v => v >= low - 0.1 && v <= high + 0.1);
     pen.font = `11px ${FONT}`;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
@@ -225,7 +224,7 @@ class Chart extends Plot {
       trace(pen, [[this.left, y], [width - this.right, y]]);
       pen.stroke();
       pen.fillStyle = palette.soft;
-      pen.fillText(text ? text[Math.round(mark * 2 / Math.PI)] : tickText(mark, step), this.left - 5, y);
+      pen.fillText(turns ? String(mark).replace("-", "−") : tickText(mark, step), this.left - 5, y);
     }
   }
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..balancing.shaking import shaking
-from ..plots.contacts import strength
+from ..plots.contacts import angular, strength
 from ..plots.motion import force, kinds, moving
 from ..plots.places import model_of, readable
-from ..plots.style import SPIKE, largest, scale, span, wrapped
+from ..plots.style import SPIKE, largest, span, spoken, wrapped
 from ..plots.work import by_label, efforts
 from .blob import Blob, Json, thin
 
@@ -37,7 +37,14 @@ def charts(run: xarray.Dataset, twin: xarray.Dataset | None) -> list[Json]:
             for curve in ideal.get((chart["title"], chart["unit"]), []):
                 if curve["name"] in names and not curve.get("only"):
                     chart["curves"].append({"time": twin.time.values} | curve | {"twin": True})
-    return found
+    return [_spoken(chart) for chart in found]
+
+
+def _spoken(chart: Json) -> Json:
+    """A panel in the unit that people read: degrees, mm."""
+    most = max(largest(curve["values"]) for curve in chart["curves"] if not curve["twin"])
+    size, unit = spoken(chart["unit"], most)
+    return chart | {"unit": unit, "curves": [curve | {"values": curve["values"] / size} for curve in chart["curves"]]}
 
 
 def pack(chart: Json, blob: Blob, most: int) -> Json:
@@ -113,7 +120,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
             ]
             yield {"title": title, "unit": unit, "curves": places}
     if "force_x" in run:
-        yield _forces(run)
+        yield from _forces(run)
     for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
         settled = float(run.attrs.get("settled", 0.0))
         yield chart | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
@@ -139,7 +146,8 @@ def _by_unit(title: str, signals: dict[str, tuple[np.ndarray, str]]) -> Iterator
         yield {"title": title, "unit": unit, "curves": curves}
 
 
-def _forces(run: xarray.Dataset) -> Json:
+def _forces(run: xarray.Dataset) -> Iterator[Json]:
+    """The forces of the joints; of those without one (gears) their torques."""
     loaded = [str(joint) for joint in run.joint.values if np.nansum(force(run, str(joint))) > 0]
     curves = [{"name": joint, "values": force(run, joint)} for joint in loaded]
     marks = []
@@ -147,7 +155,13 @@ def _forces(run: xarray.Dataset) -> Json:
         for joint in loaded:
             at, most = (float(run[name].sel(joint=joint)) for name in ("peak_force_time", "peak_force"))
             marks.append({"curve": joint, "t": at, "v": most})
-    return {"title": "Joint force", "unit": "N", "curves": curves, "zero": True, "marks": marks}
+    yield {"title": "Joint force", "unit": "N", "curves": curves, "zero": True, "marks": marks}
+    if "moment" not in run:
+        return
+    turning = [str(joint) for joint in run.joint.values if str(joint) not in loaded]
+    moments = {joint: run.moment.sel(joint=joint).values for joint in turning}
+    curves = [{"name": joint, "values": x} for joint, x in moments.items() if largest(x) > 0]
+    yield {"title": "Joint torque", "unit": "N m", "curves": curves}
 
 
 def _shaking(run: xarray.Dataset) -> Iterator[Json]:
@@ -169,14 +183,20 @@ def _contacts(run: xarray.Dataset) -> Iterator[Json]:
         return
     names = [str(name) for name in run.contact.values]
     gaps = {name: run.gap.sel(contact=name).values for name in names}
-    size, unit = scale(max(map(largest, gaps.values())))
-    curves = [{"name": name, "values": gap / size} for name, gap in gaps.items()]
-    yield {"title": "Gap", "unit": unit, "curves": curves, "zero": True}
+    turns = angular(run)
+    for title, unit, chosen in (("Gap", "m", [n for n in names if n not in turns]), ("Backlash gap", "rad", turns)):
+        if chosen:
+            curves = [{"name": name, "values": gaps[name]} for name in chosen]
+            yield {"title": title, "unit": unit, "curves": curves, "zero": True}
     if "slip" in run and "mode" in run:
         slips = [np.where(run["mode"].sel(contact=n).values > 0, run.slip.sel(contact=n).values, np.nan) for n in names]
         curves = [{"name": name, "values": slip} for name, slip in zip(names, slips, strict=True) if largest(slip) > 0]
         yield {"title": "Slip in contact", "unit": "m/s", "curves": curves}
     if "normal_force" in run:
-        curves = [{"name": name, "values": run.normal_force.sel(contact=name).values} for name in names]
-        curves = [curve for curve in curves if largest(curve["values"]) > 0]
-        yield {"title": "Normal force", "unit": "N", "curves": curves, "zero": True}
+        for title, unit, chosen in (
+            ("Normal force", "N", [n for n in names if n not in turns]),
+            ("Contact torque", "N m", turns),
+        ):
+            curves = [{"name": name, "values": run.normal_force.sel(contact=name).values} for name in chosen]
+            curves = [curve for curve in curves if largest(curve["values"]) > 0]
+            yield {"title": title, "unit": unit, "curves": curves, "zero": True}

@@ -8,7 +8,7 @@ readColours();
 element("title").textContent = content.title;
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 element("summary").textContent = `${shown(span, 3)} s simulated · ${counted(content.bodies.length, "body", "bodies")} · ${counted(content.joints.length, "joint", "joints")}`
-  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal twin beside it" : "");
+  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal joints dashed" : "");
 if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;
   element("outcome").textContent = `Ended early: ${content.outcome[1]}`;
@@ -74,6 +74,12 @@ function follow() { // the cursor never leaves the panels: they turn over like p
   if (time >= view.from && time <= view.to) return;
   const from = state.playing ? time : time - wide / 2;
   look(from, from + wide);
+}
+
+function hardest() { // the time of the hardest impact; the start where there is none
+  let most = 0, at = motion.first;
+  for (const item of content.impacts) take(item.v).forEach((v, k) => { if (v > most) { most = v; at = take(item.t)[k]; } });
+  return at;
 }
 
 let due = false;
@@ -189,6 +195,7 @@ document.addEventListener("keydown", event => {
     Home: () => { seek(motion.first); say(); }, End: () => { seek(motion.last); say(); },
     "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1),
     z: () => zoom(0.5), Z: () => zoom(0.5), x: () => zoom(2), X: () => zoom(2), 0: whole,
+    h: () => { run(false); seek(hardest()); say(); }, H: () => { run(false); seek(hardest()); say(); },
     "[": () => exaggerate(state.exaggeration - 0.05), "]": () => exaggerate(state.exaggeration + 0.05),
     Escape: () => { element("keys").hidden = true; element("help").setAttribute("aria-expanded", "false"); },
   };
@@ -240,7 +247,7 @@ new ResizeObserver(() => {
 
 // For tests and the curious: what is shown, and where it was drawn.
 window.jointplay = {
-  content, motion, twin, plays, state, seek, step, exaggerate, look,
+  content, motion, twin, plays, state, seek, step, exaggerate, look, hardest,
   play: () => run(true),
   pause: () => run(false),
   position(body, t = state.time) {
@@ -263,10 +270,14 @@ exaggerate(1);
 lengthen(0.5);
 colour();
 whole();
-const asked = /^#t=([0-9.eE+-]+)(%?)$/.exec(decodeURIComponent(window.location.hash)); // seconds, or a share of the run
-if (asked && Number.isFinite(Number(asked[1]))) {
+const asked = /^#t=([0-9.eE+-]+)(%|%25)?$/.exec(window.location.hash); // seconds, or a share of the run
+if (asked && Number.isFinite(Number(asked[1]))) { // whoever asks for a time wants to see it stand still
   const t = asked[2] ? motion.first + span * Number(asked[1]) / 100 : Number(asked[1]);
   state.time = Math.max(motion.first, Math.min(motion.last, t));
+  render();
+} else { // half a second before the hardest impact, moving unless the system asks for calm
+  state.time = Math.max(motion.first, hardest() - 0.5 * state.speed);
+  render();
+  run(!window.matchMedia("(prefers-reduced-motion: reduce)").matches);
 }
-render();
 window.jointplay.ready = true;

@@ -71,7 +71,7 @@ const twin = content.twin ? new Motion(content.twin.time, content.twin.poses) : 
 // Joints with play: arrays in place of places.
 const plays = content.plays.map(play => ({
   ...play,
-  ...Object.fromEntries(["x", "y", "turn", "tilt", "loadX", "loadY"].filter(k => play[k]).map(k => [k, take(play[k])])),
+  ...Object.fromEntries(["x", "y", "turn", "tilt", "loadX", "loadY", "torque"].filter(k => play[k]).map(k => [k, take(play[k])])),
   gaps: play.gaps.map(take),
   modes: play.modes.map(take),
   normal: play.normal ? play.normal.map(take) : null,

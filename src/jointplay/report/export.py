@@ -72,9 +72,10 @@ def movie(
     rate: int = 15,
     twin: xarray.Dataset | str | os.PathLike[str] | None = None,
     mechanism: Mechanism | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """The mechanism, and beside it up to two loose pins in their bearings, as a film of so many seconds and frames per
-    second: .gif, or .mp4 where ffmpeg is installed.
+    second: .gif, or .mp4 where ffmpeg is installed.  progress: is told how many frames of how many are drawn.
     """
     from matplotlib import animation
 
@@ -94,7 +95,8 @@ def movie(
     film = animation.FuncAnimation(figure, frame, list(index), blit=False)
     with tempfile.TemporaryDirectory() as directory:
         made = Path(directory) / f"film{path.suffix.lower()}"
-        film.save(str(made), writer=writer, fps=rate, dpi=90)
+        told = progress and (lambda i, count: progress(i + 1, count))
+        film.save(str(made), writer=writer, fps=rate, dpi=90, progress_callback=told)
         writing.write(path, made.read_bytes())
     return path
 

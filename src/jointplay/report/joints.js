@@ -6,7 +6,7 @@ class JointCard {
   constructor(play, parent) {
     this.play = play;
     this.round = play.shape === "round";
-    this.unit = play.unit === "rad" ? x => `${shown(1e3 * x, 3)} mrad` : length;
+    this.unit = play.unit === "rad" ? angle : length;
     // A part whose size is not given is drawn as a nominal one.
     this.inner = play.radius || (play.length ? play.length / 8 : 20 * play.clearance);
     this.most = play.shape === "floor" ? 1 : Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
@@ -14,9 +14,9 @@ class JointCard {
     this.gap = make("dd");
     this.force = make("dd");
     this.mode = make("span", { class: "mode" });
-    const list = make("dl", {}, make("dt", { text: "gap" }), this.gap, make("dt", { text: "force" }), this.force);
+    const list = make("dl", {}, make("dt", { text: "gap" }), this.gap, make("dt", { text: play.torque ? "torque" : "force" }), this.force);
     const between = [play.inner, play.outer].map(b => b < 0 ? "ground" : content.bodies[b].name).join(play.shape === "floor" ? " on " : " in ");
-    const size = `${between}, ${play.shape === "floor" ? "gap up to" : "clearance"} ${this.unit(play.clearance)}${play.radius || play.unit === "rad" || play.shape === "floor" ? "" : ", radius not given"}`;
+    const size = `${between}, ${play.shape === "floor" ? "gap up to" : play.unit === "rad" ? "play" : "clearance"} ${this.unit(play.clearance)}${play.radius || play.unit === "rad" || play.shape === "floor" ? "" : ", radius not given"}`;
     const head = make("header", {}, make("div", { class: "head" }, make("h3", { text: play.name }), this.mode), make("div", { class: "size", text: size }));
     this.node = make("article", { class: "joint card", "aria-label": `Joint ${play.name}, magnified` }, head, this.canvas, list);
     parent.append(this.node);
@@ -241,7 +241,8 @@ class JointCard {
     if (play.shape !== "floor") pen.fillText(factor < 1.005 ? (small ? "× 1" : "true scale") : small ? times : `play ${times}`, 2, 2);
     const gap = Math.min(...now.gaps);
     this.gap.textContent = Math.abs(gap) > 1e-6 * play.clearance ? this.unit(gap) : "0";
-    this.force.textContent = play.loadX ? `${shown(Math.hypot(...now.load), 4)} N` : "–";
+    const torque = play.torque ? mix(play.torque, now.spot) : 0;
+    this.force.textContent = play.torque ? `${shown(torque, 4)} N m` : play.loadX ? `${shown(Math.hypot(...now.load), 4)} N` : "–";
     const mode = closed.length ? Math.min(...closed) : 0;
     const words = content.modes[mode] + (play.shape === "block" && closed.length ? `, ${corners(now.modes)}` : "");
     const chip = make("span", { class: "chip", "aria-hidden": "true" });

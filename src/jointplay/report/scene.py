@@ -118,6 +118,8 @@ def play(run: xarray.Dataset, item: Play, blob: Blob, at: np.ndarray, names: lis
         "gaps": [blob.add(item.gaps[label][at]) for label in labels],
         "modes": [blob.add(code[at]) for code in codes(run, item).values()],
     }
+    if item.unit == "rad" and "moment" in run:
+        found["torque"] = blob.add(run.moment.sel(joint=item.name).values[at])
     size = np.zeros(len(at))
     if len(item.load):
         found |= {"loadX": blob.add(item.load.real[at]), "loadY": blob.add(item.load.imag[at])}

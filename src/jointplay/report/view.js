@@ -53,6 +53,12 @@ function length(x) {
   return `${shown(x / 1e-9, 3)} nm`;
 }
 
+// A small angle: degrees, or minutes of arc.
+function angle(x) {
+  const degrees = x * 180 / Math.PI;
+  return degrees !== 0 && Math.abs(degrees) < 0.1 ? `${shown(60 * degrees, 3)} arcmin` : `${shown(degrees, 3)}°`;
+}
+
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
 // A drawing area in CSS pixels, sharp on every screen.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
+from ..model.units import TIME, UnitError, parse_quantity
 from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
@@ -32,9 +33,9 @@ SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 def simulate(
     mechanism: Mechanism | System,
-    until: float,
+    until: float | str,
     stepper: Stepper | None = None,
-    every: float | None = None,
+    every: float | str | None = None,
     start: Mapping[str, float | str] | None = None,
     strict: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -44,7 +45,7 @@ def simulate(
     settled: float | str = 0.0,
     error: bool | None = None,
 ) -> Dataset:
-    """The motion of a mechanism from time 0 to `until` (s), sampled every `every` seconds.
+    """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). start: start values in place of the
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
@@ -60,6 +61,7 @@ def simulate(
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
+    until, every = seconds("until", until), None if every is None else seconds("every", every)
     own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
     loop = control or (own.control if isinstance(own, Mechanism) else None)
     company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
@@ -112,6 +114,16 @@ def with_companions(
     return stated(result, found, simulation.base.mechanism, company.share)
 
 
+def seconds(name: str, given: float | str) -> float:
+    """A time (s), which may be a text with a unit."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_quantity(given, TIME)
+    except UnitError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
 def planned(
     mechanism: Mechanism | System,
     until: float,
@@ -149,6 +161,8 @@ def march(simulation: Simulation, progress: Callable[[float], None] | None, stri
     assert until is not None
     settled = settled or (pilot.control.settled if pilot else 0.0)
     told = progress and (lambda t: progress(min(t, until)))
+    if told:
+        told(0.0)  # all is prepared; what follows is computing
     try:
         if 0 < settled < until:
             simulation.advance(settled, told)

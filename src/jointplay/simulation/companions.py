@@ -191,8 +191,9 @@ def errors(run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, time
             error = max(apart, feeble(run, name)) if family == "counts" else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
-            shown = {"value": value, "unit": unit, "error": error if known else None, "determined": determined}
-            entries.append({"name": name, **shown})
+            said = error if known else None
+            shown = {"name": name, "value": value, "unit": unit, "error": said, "determined": determined}
+            entries.append({**shown, "scale": scale})
     return entries
 
 

@@ -34,6 +34,7 @@ NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 COMPANY = 1000  # samples of a companion at most
 PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
+FEW = 64  # attempts between two looks at the ticks of clocks
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -56,15 +57,12 @@ class Course:
     def build(self) -> None:
         """The program and its run, every lane at its start."""
         first = self.each[0]
-        h = None if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
-        self.strides = first.pilot.strides(h) if first.pilot else {}
         for lane in self.each[1:]:
             if lane.system.structure != first.system.structure or lane.freedom.redundant != first.freedom.redundant:
                 text = "lanes need one structure: a clearance, length or other number that is 0 in one must be 0 in all"
                 raise InputError(f"Simulation: {text}")
-            if lane.pilot:
-                lane.pilot.strides(h)
-        timing = Pilot.clock(self.strides)
+        strides = [self.clock(lane)[1] for lane in self.each]
+        timing = Pilot.clock({name: max(each[name] for each in strides) for name in strides[0]})
         dropped, labels = first.freedom.redundant, first.system.contacts
         kind = "march", self.stepper.structure, dropped, tuple(timing.items())
 
@@ -84,6 +82,14 @@ class Course:
                 self.run.abandon(k)
         self.began = self.run.state_words.copy(), self.run.parameter_words.copy()
 
+    def clock(self, lane: Lane) -> tuple[float | None, dict[str, int]]:
+        """The time between two ticks of the clock of a lane's control loop, if it has one (s), and how many of them lie
+        between samples and in delays; steps of one length are ticks."""
+        if lane.pilot is None:
+            return None, {}
+        tick = lane.pilot.tick() if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
+        return tick, lane.pilot.strides(tick)
+
     def look(self) -> None:
         """Views into the words of the run, for what is asked in every call."""
         words, places = self.run.state_words, self.run.places
@@ -95,6 +101,8 @@ class Course:
         self.goals = self.run.parameter_words[self.index["stepper.goal"]]
         self.late = words[places["samples.late"]] if "samples.late" in places else None
         self.losing = [places[name] for name in ("contact.lost", "contact.deep") if name in places]
+        self.ticks: Any = words[places["clock.ticks"]] if "clock.ticks" in places else None
+        self.heard: Any = words[places["clock.heard"]] if "clock.heard" in places else None
         self.called = any(lane.pilot and lane.pilot.sampled for lane in self.each)
 
     def numbers(self, lane: Lane) -> dict[str, Any]:
@@ -114,7 +122,10 @@ class Course:
             text = lane.system.equations()(lane.system.parameters)
             for part, x in zip(MOMENTA, text.momenta(lane.q.tolist(), lane.v.tolist()), strict=True):
                 found[f"stepper.momentum.{part}"] = float(x)
-        return found | {f"clock.{name}": n for name, n in self.strides.items()}
+        tick, spans = self.clock(lane)
+        if self.stepper.adaptive:
+            found |= {"stepper.tick": tick or FAR, "stepper.ticks": NEVER}
+        return found | {f"clock.{name}": n for name, n in spans.items()}
 
     def begin(self, lane: int) -> None:
         """Put a lane at its start."""
@@ -190,7 +201,7 @@ class Course:
 
     def reaches(self, until: Any) -> np.ndarray:
         """Which lanes have reached a time (s)."""
-        return self.times * (1.0 if self.stepper.adaptive else ABOUT) >= until
+        return self.times * (1.0 if self.stepper.adaptive and not self.stepper.impulsive else ABOUT) >= until
 
     def leave(self) -> None:
         """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
@@ -244,15 +255,32 @@ class Course:
             with undisturbed():
                 while (self.standing == RUNNING).any() and clock.perf_counter() - begin < CHUNK_SECONDS:
                     for lane in np.flatnonzero(self.standing == RUNNING).tolist():
-                        wrong = calls[lane](lane) if self.taken[lane] % stride == 0 else None
+                        wrong = calls[lane](lane) if self.calls_now(lane, stride) else None
                         if wrong:
                             time = float(self.times[lane])
                             self.ended(lane, Outcome(Ending.CONTROLLER_FAILED, wrong, time, "control"))
                             run.abandon(lane)
                     running = self.standing == RUNNING
-                    if running.any():
+                    if running.any() and self.ticks is not None:
+                        self.tick(stride)
+                    elif running.any():
                         self.reach(int((self.taken[running] // stride + 1).min()) * stride, quick)
             told()
+
+    def calls_now(self, lane: int, stride: int) -> bool:
+        """Whether a Python function is to be called where a lane is; of chosen steps many may begin after one tick."""
+        if self.ticks is None:
+            return bool(self.taken[lane] % stride == 0)
+        return bool(self.ticks[lane] % stride == 0 and self.heard[lane] < self.ticks[lane])
+
+    def tick(self, stride: int) -> None:
+        """Go on towards the next calls of Python functions, each lane to its own; those that are there go on next."""
+        self.run.parameter_words[self.index["stepper.ticks"]] = (self.ticks // stride + 1) * stride
+        (self.run.advance if self.run.eager else self.run.few_steps)(FEW)
+        waiting = self.alive & (self.standing == DONE) & ~self.reaches(self.ends) & (self.taken < self.goals)
+        if self.losing:
+            waiting &= ~self.run.state_words[self.losing].any(axis=0)
+        self.standing[waiting] = RUNNING
 
     def reach(self, goal: int, quick: bool) -> None:
         """Take steps until the running lanes have taken so many; calls that only write samples are no steps."""

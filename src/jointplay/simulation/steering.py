@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ..run import Run
 from ..system import System
 
 UNITS = {True: ("rad", "N*m"), False: ("m", "N")}  # of coordinates that turn or go, and of what acts along them
+UNCLOCKED = 1e-5  # s: a law without a period, of sensors that count, delay or sample, is computed so often at least
+FINEST, ALIKE = 1000, 1e-9  # of the parts of the shortest span in a clock, and how well all must fit to it
 ROOM = 1023  # steps of a delay that every program has room for
 WHOLE = 1e-6  # of a step: how well a period must fit to steps
 
@@ -35,25 +38,42 @@ class Pilot:
         self.error: Exception | None = None  # of a sampled function
 
     # -- before
-    def strides(self, h: float | None) -> dict[str, int]:
-        """How many steps of length h lie between the samples of the law and of each sensor, and in their delays."""
+    @property
+    def spans(self) -> dict[str, tuple[KeyPath, float]]:
+        """The times between samples of the law and of each sensor, and their delays (s), with where they are given."""
         spans: dict[str, tuple[KeyPath, float | None]] = {"law": (("period",), self.control.period)}
         for name, sensor in self.control.sensors.items():
             spans[name] = ("sensors", name, "period"), sensor.period
             spans[f"{name}.delay"] = ("sensors", name, "delay"), sensor.delay
+        return {name: (path, span) for name, (path, span) in spans.items() if span}
+
+    def tick(self) -> float | None:
+        """The longest time of which all periods and delays are multiples (s), at which chosen steps end; a law without
+        a period is computed more often.  None for a loop without a clock."""
+        if not self.loop.digital:
+            return None
+        spans = self.spans
+        shortest = min((span for _, span in spans.values()), default=UNCLOCKED)
+        parts = 1
+        for path, span in spans.values():
+            ratio = Fraction(span / shortest).limit_denominator(FINEST)
+            parts = math.lcm(parts, ratio.denominator)
+            if abs(span / shortest - ratio) > ALIKE * ratio or parts > FINEST:
+                text = f"{span:g} s and {shortest:g} s have no clock in common; change one, or give a step"
+                raise ModelError(Problem(("control", *path), text))
+        tick = shortest / parts
+        return tick if self.control.period else tick / math.ceil(tick / UNCLOCKED * (1 - WHOLE))
+
+    def strides(self, h: float | None) -> dict[str, int]:
+        """How many steps or ticks of length h lie between the samples of the law and of each sensor, and in their
+        delays."""
         found = {}
-        for name, (path, span) in spans.items():
-            if span and h is not None:
+        for name, (path, span) in self.spans.items():
+            if h is not None:
                 found[name] = round(span / h)
                 if found[name] < 1 or abs(span / h - found[name]) > WHOLE * found[name]:
                     text = f"{span:g} s is no whole number of steps of {h:g} s; change the step or the time"
                     raise ModelError(Problem(("control", *path), text))
-        if h is None and self.loop.digital:
-            text = (
-                "samples, delays, noise, memory and regularisation need steps of one length; use FixedRungeKutta(step) "
-                "or MoreauJean (command line: --step)"
-            )
-            raise ModelError(Problem(("control",), text))
         self.stride = found.get("law", 1)
         return found
 

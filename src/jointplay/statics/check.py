@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ SWINGS = 0.1  # of the range of a table's values: a spline that goes further bey
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """The findings of `check`; `text()` puts them on a page."""
 
@@ -42,6 +43,12 @@ class Check:
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
     branches: tuple[str, ...] = ()  # other ways in which it can be assembled
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text())}</pre>"
 
     @property
     def degrees(self) -> int:
@@ -62,6 +69,7 @@ class Check:
             head.append(("", f"counted without the rank: {f.counted}"))
         if f.redundant:
             head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
+        head += plays(m)
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
         head += [("drives", self.drives)] if self.drives else []
         for i, branch in enumerate(self.branches):
@@ -79,6 +87,17 @@ class Check:
 
 ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
 COLUMNS = ("x/m", "y/m", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
+
+
+def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
+    """How loose each joint is, whichever way the model says so: a clearance, two sizes or a fit."""
+    for name, joint in mechanism.joints.items():
+        if joint.looseness > 0 and joint.opened_by == "clearance":
+            size = float(getattr(joint, joint.inner)) if joint.inner else 0.0
+            around = f" around a radius of {1e3 * size:.6g} mm" if size else ""
+            yield f"clearance {name}", f"{1e3 * joint.looseness:.6g} mm{around}"
+        elif joint.looseness > 0:
+            yield f"{joint.opened_by} {name}", f"{math.degrees(joint.looseness):.6g} deg"
 
 
 def shown(x: float) -> str:

@@ -54,7 +54,8 @@ class ChosenStep(SecondOrder):
         error = sqrt(worst) * (h * h) / (6 * (k + old.length) * self.motion.given("rtol"))
         error = where(old.length > 0, error, 0.0)  # the first pass of all, and after an impact, cannot be judged
         goes = (self.going.aim == GO) & (error * (k * k) > h * h)
-        return replace(ahead, error=where((self.tries & ~split) | goes, error, 0.0))
+        whole = self.tries if split is False else self.tries & ~split  # nothing strikes without contacts
+        return replace(ahead, error=where(whole | goes, error, 0.0))
 
     def over(self, ahead: Going, rest: Scalar) -> Scalar:
         """A step ends where something strikes, or is given up."""

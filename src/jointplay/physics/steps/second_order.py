@@ -33,6 +33,7 @@ PASSES = 3 + 4 * IMPACTS
 DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
+BRIEF = 0.05  # of the step: what acts is learnt over so much of it where it has jumped, so that it tells the beginning
 
 Pick = TypeVar("Pick")
 
@@ -67,12 +68,13 @@ class SecondOrder(Pass):
         motion, control, now = self.motion, self.motion.loop, self.now
         steered: Vector = []
         if control and motion.digital:
-            self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
-            control.guard(self.command)
+            self.command = motion.held
+            if self.command is None:
+                self.command = control.held(motion.taken, self.h, now.t, now.q, now.v, motion.clock)
+                control.guard(self.command)
             steered = control.forces(now.q, now.t, self.command.torques)
         assert now.recent is not None
-        known = now.recent.length > 0  # a step that ends in an impact leaves nothing to go by
-        going, _ = loop(self.beginning(known), self.once, PASSES)
+        going, _ = loop(self.beginning(now.recent.length), self.once, PASSES)
         pose = self.equations.pose(going.state.q, going.state.t, going.turns)
         counts = {"steps.refined": going.refined} if self.project else {}
         if motion.labels:
@@ -82,14 +84,17 @@ class SecondOrder(Pass):
         error = None if motion.fixed else going.error
         return Step(going.state, error, did, going.residuals, counts, pose, found, steered, shown=shown)
 
-    def beginning(self, known: Scalar) -> Going:
-        """Before the first pass: the whole step is tried, or what acts is learnt first."""
+    def beginning(self, last: Scalar) -> Going:
+        """Before the first pass: the whole step is tried; or what acts is learnt first, where the length of the last
+        pass says that it has jumped, or that an impact has left nothing to go by."""
         motion, none = self.motion, [0.0] * len(self.motion.labels)
         reactions = [Reaction(0.0, 0.0, 0.0) for _ in motion.joints]
         sizes = {"drift": 0.0, "penetration": 0.0} | ({"violation": 0.0} if none else {})
         watched = dict.fromkeys(motion.loop.watched if motion.loop and not motion.digital else (), 0.0)
         turns = {body: Pair(1.0, 0.0) for body in self.equations.mechanism.bodies}
-        aim, k = where(known, TRY, IMPACT), where(known, self.h, 0.0)
+        aim, k = where(last > 0, TRY, IMPACT), where(last > 0, self.h, 0.0)
+        if not motion.fixed:
+            aim, k = where(last < 0, LEARN, aim), where(last < 0, BRIEF * self.h, k)
         seen = none, none, none, [*none, *none], reactions
         return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0, 1.0)
 
@@ -198,7 +203,8 @@ class SecondOrder(Pass):
         impact, goes, learns = self.impact, going.aim == GO, self.learning
         old, new = going.state, ahead.state
         assert old.recent is not None and new.recent is not None
-        recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=old.recent.length)
+        length = old.recent.length if self.motion.fixed else where(old.recent.length < 0, self.k, old.recent.length)
+        recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=length)
         learnt = replace(old, modes=new.modes, recent=recent)
         rest = where(goes, going.rest - going.k, going.rest)
         over = self.over(ahead, rest)

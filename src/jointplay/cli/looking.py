@@ -1,0 +1,221 @@
+"""The commands that look at results: signals, plot, compare."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jointplay.errors import InputError
+
+from . import inputs
+from .tables import columns, spoken
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+FIGURES: tuple[str, ...] = (
+    "motion",
+    "velocity",
+    "acceleration",
+    "phase_plane",
+    "tracking_error",
+    "effort",
+    "energy",
+    "joint_force",
+)
+FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
+CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
+SAME = 1e-9  # m or rad: closer than this is rounding
+MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
+
+
+def signals(arguments: argparse.Namespace) -> None:
+    """List the signals of a result, one line each."""
+    from jointplay import results
+    from jointplay.model.parts import suggestion
+
+    run = results.load(arguments.run)
+    found = results.flat(run)
+    wanted = arguments.text or ""
+    shown = [name for name in found if wanted in name]
+    if not shown:
+        raise InputError(f"{arguments.run}: no signal has {wanted!r} in its name{suggestion(wanted, found)}")
+    rows: list[tuple[str, ...]] = [("signal", "unit", "smallest", "largest", "last", "")]
+    for name in shown:
+        variable = run[name if name in run else name.rpartition(".")[2]]
+        values = found[name][np.isfinite(found[name])]
+        numbers = [f"{x:.6g}" for x in (values.min(), values.max(), values[-1])] if len(values) else ["-"] * 3
+        unit = str(variable.attrs.get("units", "")).replace("*", " ")
+        rows.append((name, unit, *numbers, str(variable.attrs.get("long_name", ""))))
+    print(columns(rows))
+
+
+def plot(arguments: argparse.Namespace) -> None:
+    """Draw one figure of a result."""
+    if arguments.figure == "list":
+        return _list_figures()
+    from jointplay.model.parts import suggestion
+
+    if arguments.figure not in FIGURES:
+        raise InputError(f"--figure: no figure {arguments.figure!r}{suggestion(arguments.figure, FIGURES)}")
+    named = arguments.output or f"{Path(arguments.run).with_suffix('')}_{arguments.figure}.png"
+    target = inputs.target("-o", named, inputs.PLOTS)
+
+    from jointplay import plots, results
+
+    run = results.load(arguments.run)
+    draw: Callable[..., Any] = getattr(plots, arguments.figure)
+    options = _options(arguments, draw)
+    plots.save(draw(run, **options), target)
+    print(f"wrote {target}")
+
+
+def _options(arguments: argparse.Namespace, draw: Callable[..., Any]) -> dict[str, Any]:
+    """What a figure is asked for: some of its bodies or joints, and the run with ideal joints behind."""
+    from jointplay import results
+
+    known = inspect.signature(draw).parameters
+    options: dict[str, Any] = {}
+    if arguments.of:
+        name = next((name for name in CHOSEN if name in known), None)
+        if name is None:
+            raise InputError(f"--of: the figure {arguments.figure} shows the whole mechanism; leave it out")
+        if name == "joint" and len(arguments.of) > 1:
+            raise InputError(f"--of: the figure {arguments.figure} shows one joint, got {', '.join(arguments.of)}")
+        options[name] = arguments.of[0] if name == "joint" else arguments.of
+    if arguments.twin:
+        if "twin" not in known:
+            raise InputError(f"--ideal: the figure {arguments.figure} shows one run only; leave it out")
+        options["twin"] = results.load(arguments.twin)
+    return options
+
+
+def _list_figures() -> None:
+    from jointplay import plots
+
+    told = {name: inspect.getdoc(getattr(plots, name)) or "" for name in FIGURES}
+    print(columns([(name, " ".join(text.split("\n\n")[0].split())) for name, text in told.items()]))
+
+
+def compare(arguments: argparse.Namespace) -> None:
+    """Print the headline numbers of results side by side, and how far their motions lie apart."""
+    if len(arguments.runs) < 2:
+        raise InputError("compare: give at least two results, as in jointplay compare loose.nc ideal.nc")
+    target = None if arguments.plot is None else inputs.target("--plot", arguments.plot, inputs.PLOTS)
+
+    from jointplay import results
+
+    names = _told_apart(arguments.runs)
+    runs = {name: results.load(file) for name, file in zip(names, arguments.runs, strict=True)}
+    _same_bodies(runs)
+    pair = len(runs) == 2
+    rows = [("", *names, *(["difference"] if pair else []), "")]
+    for text, unit, numbers in _headlines(list(runs.values())):
+        size, shown = spoken(max(map(abs, numbers)), unit)
+        cells = [f"{x * size:.5g}" for x in numbers]
+        rows.append((text, *cells, *([_relative(*numbers)] if pair else []), shown))
+    print(columns(rows))
+    print()
+    print(columns(_distances(runs)))
+    if target is not None:
+        _draw(runs, arguments.signal, target)
+    elif arguments.signal:
+        raise InputError("--signal: says what to draw; give the file too, as in --plot both.png")
+
+
+def _told_apart(files: list[str]) -> list[str]:
+    stems = [Path(file).stem for file in files]
+    names = stems if len(set(stems)) == len(stems) else files
+    return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
+
+
+def _same_bodies(runs: dict[str, Dataset]) -> None:
+    first, *others = runs
+    bodies = [str(name) for name in runs[first].body.values]
+    for name in others:
+        here = [str(body) for body in runs[name].body.values]
+        if here != bodies:
+            text = f"{first} has the bodies {', '.join(bodies)}, {name} has {', '.join(here)}"
+            raise InputError(f"compare: {text}; give results of one mechanism")
+
+
+def _relative(first: float, second: float) -> str:
+    if first == second:
+        return "none"
+    return f"{100 * (second - first) / abs(first):+.3g} %" if first else "-"
+
+
+def _headlines(runs: list[Dataset]) -> Iterator[tuple[str, str, list[float]]]:
+    """Numbers that all results have: what, its unit, and the value in each."""
+    named = [
+        ("peak_force", "peak force", "N"),
+        ("peak_moment", "peak moment", "N m"),
+        ("peak_effort", "peak effort", ""),
+    ]
+    named += [
+        ("impacts", "impacts of", ""),
+        ("share_free", "share of time free", "1"),
+        ("error_max", "largest error", ""),
+    ]
+    named += [("error_rms", "rms error", ""), ("control_max", "largest effort", ""), ("control_rms", "rms effort", "")]
+    for variable, text, unit in named:
+        if not all(variable in run for run in runs):
+            continue
+        dimension = str(runs[0][variable].dims[0])
+        for label in runs[0][dimension].values:
+            if all(label in run[dimension].values for run in runs):
+                numbers = [float(run[variable].sel({dimension: label})) for run in runs]
+                if any(numbers):
+                    yield f"{text} {label}", unit or _unit(runs[0], dimension, label), numbers
+    for variable, text in (("impact_loss", "energy lost in impacts"), ("friction_loss", "energy lost by friction")):
+        if all(variable in run and run.sizes["time"] for run in runs):
+            yield text, "J", [float(run[variable][-1]) for run in runs]
+    yield "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
+
+
+def _unit(run: Dataset, dimension: str, label: Any) -> str:
+    """Of a drive by what it prescribes; a channel or an actuator says its own."""
+    if dimension == "drive":
+        from jointplay.plots.work import drive_unit
+
+        return drive_unit(run, str(label))
+    name = f"{dimension}_unit"
+    return str(run[name].sel({dimension: label}).values).replace("*", " ") if name in run else ""
+
+
+def _distances(runs: dict[str, Dataset]) -> list[tuple[str, ...]]:
+    """Where each body is farthest from where it is in the first run, and when."""
+    from jointplay.results import apart
+
+    first, *others = runs
+    rows: list[tuple[str, ...]] = [("farthest apart", *(f"{name} from {first}" for name in others), "")]
+    for body in runs[first].body.values:
+        for coordinate, unit in MOVES:
+            cells = []
+            for name in others:
+                off = abs(apart(runs[name], runs[first], coordinate).sel(body=body))
+                if not off.sizes["time"]:
+                    cells.append("no time in common")
+                    continue
+                at = int(off.argmax("time"))
+                if float(off[at]) < SAME:
+                    cells.append("together")
+                    continue
+                size, shown = spoken(float(off[at]), unit)
+                cells.append(f"{float(off[at]) * size:.4g} {shown} at {float(off.time[at]):.5g} s")
+            rows.append((f"{body}.{coordinate}", *cells, ""))
+    return rows
+
+
+def _draw(runs: dict[str, Dataset], signals: list[str], target: Path) -> None:
+    from jointplay import plots
+
+    first = next(iter(runs.values()))
+    wanted = signals or [f"{body}.angle_rate" for body in first.body.values[:3]]
+    plots.save(plots.comparison(runs, wanted), target)
+    print(f"wrote {target}")

@@ -1,0 +1,154 @@
+"""Looking at results from the command line: signals, plot, compare; what check and run say to people."""
+
+from pathlib import Path
+
+import pytest
+
+from jointplay import report, results
+from jointplay.cli import main
+from jointplay.model import library
+from jointplay.simulation import MoreauJean, simulate
+
+FITTED = """\
+name: fitted
+ground: {points: {O: [0, 0]}}
+bodies: {crank: {bar: 100 mm, mass: 0.5 kg}, rod: {bar: 300 mm, mass: 0.8 kg}}
+joints:
+  J1: {kind: revolute, between: [ground.O, crank.start]}
+  J2: {kind: revolute, between: [crank.end, rod.start], fit: FIT}
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Path:
+    """Two results of one mechanism, with play and without."""
+    directory = tmp_path_factory.mktemp("looking")
+    for name, clearance in (("loose", 1e-3), ("ideal", 0.0)):
+        made = library.crank_rocker_2016(clearance)
+        results.save(simulate(made, 0.05, MoreauJean(1e-4), start={"crank.rate": 5.0}), directory / f"{name}.nc")
+    return directory
+
+
+def test_signals_are_listed_with_units_and_ranges(files: Path, capsys):
+    assert main(["signals", str(files / "loose.nc"), "crank.angle"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["signal", "unit", "smallest", "largest", "last"]
+    run = results.load(files / "loose.nc").angle.sel(body="crank")
+    name, unit, low, high, last = first.split()[:5]
+    assert (name, unit) == ("crank.angle", "rad")
+    assert [float(low), float(high), float(last)] == pytest.approx(
+        [*map(float, (run.min(), run.max(), run[-1]))], rel=1e-5
+    )
+    assert main(["signals", str(files / "loose.nc"), "crnk.angle"]) == 2
+    assert "did you mean 'crank.angle'" in capsys.readouterr().err
+
+
+def test_a_figure_of_a_result_is_drawn(files: Path, capsys):
+    assert main(["plot", str(files / "loose.nc"), "--figure", "journal", "--of", "J2"]) == 0
+    assert capsys.readouterr().out == f"wrote {files / 'loose_journal.png'}\n"
+    assert (files / "loose_journal.png").stat().st_size > 10_000
+    target = str(files / "force.svg")
+    assert main(["plot", str(files / "loose.nc"), "--figure", "joint_force", "--ideal", str(files / "ideal.nc"),
+                 "-o", target]) == 0  # fmt: skip
+    assert "ideal joints" in Path(target).read_text()
+    capsys.readouterr()
+    assert main(["plot", "-", "--figure", "list"]) == 0 and "contact_modes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--figure", "jurnal"], "no figure 'jurnal'; did you mean 'journal'?"),
+        (["--figure", "energy", "--of", "J2"], "--of: the figure energy shows the whole mechanism"),
+        (["--figure", "journal", "--of", "J2", "--of", "J3"], "shows one joint, got J2, J3"),
+        (["--figure", "journal", "--ideal", "ideal.nc"], "--ideal: the figure journal shows one run only"),
+        (["--figure", "motion", "--of", "crnk"], "no body 'crnk' in this result; there are crank, coupler, rocker"),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_says_why(files: Path, options: list[str], said: str, capsys):
+    assert main(["plot", str(files / "loose.nc"), *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_results_are_compared(files: Path, capsys):
+    picture = files / "both.png"
+    given = [str(files / "loose.nc"), str(files / "ideal.nc")]
+    assert main(["compare", *given, "--signal", "crank.angle", "--plot", str(picture)]) == 0
+    out = capsys.readouterr().out
+    rows = {line.split("  ")[0]: line for line in out.splitlines()}
+    loose, ideal = (results.load(file) for file in given)
+    forces = [float(run.peak_force.sel(joint="J2")) for run in (loose, ideal)]
+    assert f"{forces[0]:.5g}" in rows["peak force J2"] and f"{forces[1]:.5g}" in rows["peak force J2"]
+    assert f"{100 * (forces[1] / forces[0] - 1):+.3g} %" in rows["peak force J2"] and " deg at " in rows["rocker.angle"]
+    assert picture.stat().st_size > 5000
+    assert main(["compare", given[0], given[0]]) == 0
+    assert "together" in capsys.readouterr().out
+    assert main(["compare", given[0]]) == 2 and "at least two results" in capsys.readouterr().err
+
+
+def test_results_of_other_mechanisms_are_not_compared(files: Path, capsys):
+    results.save(simulate(library.pendulum(), 0.01), files / "other.nc")
+    assert main(["compare", str(files / "loose.nc"), str(files / "other.nc")]) == 2
+    assert "other has bar1; give results of one mechanism" in capsys.readouterr().err
+
+
+def test_the_clearance_that_a_fit_gave_is_told(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("fitted.yaml").write_text(FITTED.replace("FIT", "20 H7/g6"))
+    for command in (["check", "fitted.yaml"], ["run", "fitted.yaml", "--until", "1 ms", "--every", "1 ms"]):
+        assert main(command) == 0
+        assert "0.012 mm around a radius of 10 mm" in capsys.readouterr().out
+    for fit, said in (
+        ("20 H7/p6", "'20 H7/p6' is an interference fit"),
+        ("20 H7/k6", "'20 H7/k6' is a transition fit"),
+    ):
+        Path("fitted.yaml").write_text(FITTED.replace("FIT", fit))
+        assert main(["check", "fitted.yaml"]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_check_warns_where_run_refuses(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mixed = FITTED.replace("fit: FIT", "clearance: 1 mm, contact: {kind: compliant}")
+    Path("mixed.yaml").write_text(mixed.replace("crank.start]", "crank.start], clearance: 1 mm"))
+    assert main(["run", "mixed.yaml"]) == 2
+    refused = capsys.readouterr().err.removeprefix("jointplay: ").strip()
+    assert main(["check", "mixed.yaml"]) == 0
+    assert f"warning: run will refuse this: {refused}" in capsys.readouterr().out
+
+
+def test_check_of_what_does_not_assemble_exits_with_1(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    far = FITTED.replace(", fit: FIT", "").replace("[0, 0]", "[0, 0], C: [5, 0]")
+    Path("far.yaml").write_text(far + "  J3: {kind: revolute, between: [rod.end, ground.C]}\n")
+    assert main(["check", "far.yaml"]) == 1
+    assert "does not assemble" in capsys.readouterr().err
+
+
+def test_run_writes_and_opens_its_page(tmp_path: Path, monkeypatch, capsys):
+    opened: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    assert main(["run", "pendulum", "--until", "10 ms", "--report", "--open"]) == 0
+    assert opened == [(tmp_path / "pendulum.html").as_uri()] and "</html>" in Path("pendulum.html").read_text()
+    out = capsys.readouterr().out
+    assert "to prepare (equations, machine code)" in out and "to compute" in out
+    assert main(["run", "pendulum", "--open"]) == 2 and "give that too" in capsys.readouterr().err
+
+
+def test_convergence_has_units_and_a_verdict(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "pendulum", "--until", "1 s", "--convergence"]) == 0
+    told = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    assert " deg, " in told["at the end bar1"] and "% of " in told["largest error"]
+    coarse = ["run", "pendulum", "--set", "start.bar1=60 deg", "--until", "20 s", "--step", "0.2 s", "--convergence"]
+    assert main(coarse) == 0
+    out = capsys.readouterr().out
+    assert "(not determined)" in out or "use a smaller rtol or a shorter step" in out
+
+
+def test_the_film_counts_its_frames(files: Path):
+    told: list[tuple[int, int]] = []
+    run = results.load(files / "loose.nc")
+    report.movie(run, files / "film.gif", seconds=0.4, rate=10, progress=lambda *at: told.append(at))
+    assert told == [(i, 4) for i in range(1, 5)]
