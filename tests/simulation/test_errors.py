@@ -71,6 +71,12 @@ def test_chaotic_motion_is_not_determined_but_its_drive_is():
     assert stated(jp.simulate(turning, 0.2))["crank.angle"]["determined"]
 
 
+def test_what_rests_is_determined():
+    found = stated(jp.simulate(jp.library.pendulum(), 0.2))
+    assert all(entry["determined"] for entry in found.values())
+    assert results.spoken(found["J1.peak_force"]).startswith("9.81000 ± ")
+
+
 def test_fixed_steps_have_errors_when_asked():
     swing, stepper = jp.library.pendulum(angles=[0.5]), jp.FixedRungeKutta(1e-2, order=4)
     assert results.errors(jp.simulate(swing, 0.5, stepper)) == []

@@ -159,8 +159,9 @@ def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, floa
     most = {family: float(np.ptp(run.variables[name].values, axis=0).max(initial=0.0))
             for family, name in beside.items() if name in run.variables}  # fmt: skip
     for one in (one for some in found.values() for one in some):
-        if math.isfinite(one.scale):
-            most[one.family] = max(most.get(one.family, 0.0), one.scale)
+        size = max(one.scale, abs(one.value))  # what rests has no range
+        if math.isfinite(size):
+            most[one.family] = max(most.get(one.family, 0.0), size)
     return most
 
 
