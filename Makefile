@@ -39,9 +39,12 @@ endif
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py
 
-# A warning fails the build; what the build writes below docs/reference is left to git to ignore.
+# A warning, a link that leads nowhere or a misspelt word fails the build. What it writes below docs/reference and
+# docs/gallery is left to git to ignore.
 docs: $(VENV)/.installed-docs
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples src
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/site
+	$(BIN)/python docs/check_site.py build/site
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,30 +1,39 @@
 """The documentation site: `make docs` builds it into build/site, without a network."""
 
 import argparse
+import inspect
+import re
 import sys
 from pathlib import Path
 
-from jointplay._version import __version__
+from docutils import nodes
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import gallery_pages  # noqa: E402
+import law_pages  # noqa: E402
+
+from jointplay._version import __version__  # noqa: E402
 
 project = "jointplay"
 author = "jointplay contributors"
 copyright = "2026, jointplay contributors"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "sphinx_copybutton"]
-myst_enable_extensions = ["dollarmath", "colon_fence"]
-myst_heading_anchors = 3
-# Links to files of the repository outside docs/ are shown as plain text on the site.
-suppress_warnings = ["myst.xref_missing"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_copybutton"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
 autodoc_typehints = "description"
 autosummary_generate = True
 html_theme = "furo"
 html_title = f"jointplay {version}"
-nitpicky = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+exclude_patterns = ["reference/verdicts.md"]  # a table that papers/index.md holds
+html_math_renderer = "mathml"  # what browsers draw by themselves: no script and no font from the network
 
 
 def commands() -> None:
@@ -50,17 +59,80 @@ GROUPS = {
     "Study": "sweep grid uniform normal fit samples",
     "Analyse": "verdict",
 }
+ROOMS = {
+    "control": "Control loops: each gives a loop for `simulate(control=...)`.",
+    "library": "Mechanisms of the literature and textbook ones.",
+    "results": "Results and their files.",
+    "plots": "Figures, each a function from a result to a matplotlib Figure.",
+    "report": "The moving page.",
+    "studies": "What studies tell.",
+    "analysis": "Periodic or chaotic.",
+    "balancing": "Shaking forces and what balances them.",
+}
 
 
 def interface() -> None:
     """reference/api.md: every public name by what it is for, with its docstring on a page of its own."""
+    import jointplay
+
+    missing = {*jointplay._HOME} - {*ROOMS} - {name for names in GROUPS.values() for name in names.split()}
+    if missing:
+        raise SystemExit(f"docs/conf.py: public names that no group of the reference holds: {sorted(missing)}")
     text = ["# Python", "", "`import jointplay as jp`; a name is loaded when it is first used.", ""]
     for title, names in GROUPS.items():
-        text += [f"## {title}", "", "```{eval-rst}", ".. currentmodule:: jointplay", "", ".. autosummary::"]
-        text += ["   :toctree: api", "   :nosignatures:", "", *(f"   {name}" for name in names.split()), "```", ""]
+        text += [f"## {title}", "", *_summary("jointplay", names.split())]
+    for name, said in ROOMS.items():
+        room = getattr(jointplay, name)
+        known = getattr(room, "__all__", None) or [n for n, x in vars(room).items() if _own(n, x, room.__name__)]
+        text += [f"## jp.{name}", "", said, "", *_summary(room.__name__, sorted(known, key=str.lower))]
     (HERE / "reference" / "api.md").write_text("\n".join(text), encoding="utf-8")
+
+
+def _own(name: str, value: object, module: str) -> bool:
+    return inspect.isfunction(value) and value.__module__ == module and not name.startswith("_")
+
+
+def _summary(module: str, names: list[str]) -> list[str]:
+    text = [
+        "```{eval-rst}",
+        f".. currentmodule:: {module}",
+        "",
+        ".. autosummary::",
+        "   :toctree: api",
+        "   :nosignatures:",
+    ]
+    return [*text, "", *(f"   {name}" for name in names), "```", ""]
+
+
+def verdicts() -> None:
+    """reference/verdicts.md: how often each verdict is in the records that `make validate` wrote to validation.md."""
+    kinds = ["reproduces", "contradicts", "agrees", "differs", "not-computable", "not-converged", "remark"]
+    text = [f"| study | rows | {' | '.join(kinds)} |", "| --- |" + " --- |" * (len(kinds) + 1)]
+    for part in (HERE / "validation.md").read_text(encoding="utf-8").split("\n## Study ")[1:]:
+        counts = [len(re.findall(rf"^\|.*\| {kind} \|[^|]*\|$", part, re.MULTILINE)) for kind in kinds]
+        study = part.split()[0]
+        text.append(f"| [{study}]({study}.md) | {sum(counts)} | {' | '.join(map(str, counts))} |")
+    (HERE / "reference" / "verdicts.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def setup(app) -> None:
+    """Formulas as MathML, by latex2mathml."""
+    from latex2mathml.converter import convert
+
+    def inline(self, node) -> None:
+        self.body.append(convert(node.astext()))
+        raise nodes.SkipNode
+
+    def block(self, node) -> None:
+        self.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+        raise nodes.SkipNode
+
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))
 
 
 # before Sphinx looks for documents, so that a first build finds them too
 commands()
 interface()
+verdicts()
+law_pages.write(HERE)
+html_extra_path = [str(gallery_pages.write(HERE))]

@@ -101,7 +101,7 @@ def smooth(draw, depth=2):
 
 
 def chosen_side(mask, a, b):
-    return e.branch(mask, lambda: a * 0.75, lambda: e.branch(b > 5.0, lambda: b * a * 0.1, lambda: b))
+    return e.branch(mask, e.seldom(lambda: a * 0.75), lambda: e.branch(b > 5.0, lambda: b * a * 0.1, lambda: b))
 
 
 def constant_side(mask, a, b):
@@ -154,8 +154,10 @@ def choice(draw, depth):
         inner = play(lines, s.inner())
         return [first(inner), second(inner)]
 
+    mark = e.seldom if len(sides[0][0]) > 1 else lambda text: text
+
     def text(s):
-        s.floats += e.branch(test(s), lambda: side(s, *sides[0]), lambda: side(s, *sides[1]))
+        s.floats += e.branch(test(s), lambda: side(s, *sides[0]), mark(lambda: side(s, *sides[1])))
 
     return text
 

@@ -13,12 +13,12 @@ def bounds() -> dict[str, str]:
     extras = project["optional-dependencies"]
     listed = [
         *project["dependencies"],
-        *(text for name in ("plot", "parquet", "browser", "test") for text in extras[name]),
+        *(text for name in ("plot", "parquet", "sweep", "dask", "browser", "test") for text in extras[name]),
     ]
     found = {}
     for text in listed:
         if not text.startswith("jointplay["):
-            matched = re.match(r"([A-Za-z0-9-]+)>=([0-9.]+)", text)
+            matched = re.match(r"([A-Za-z0-9-]+)(?:\[\w+\])?>=([0-9.]+)", text)
             assert matched, f"{text}: has no lower bound"
             found[matched[1].lower()] = matched[2]
     return found

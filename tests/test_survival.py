@@ -114,7 +114,7 @@ def test_what_killed_processes_left_is_removed_and_what_others_write_is_not(tmp_
 
 def test_a_result_can_be_read_from_the_moment_it_has_its_name(tmp_path, run, monkeypatch):
     read = []
-    monkeypatch.setattr(writing, "_settle", lambda directory: read.append(results.load(directory / "run.nc")))
+    monkeypatch.setattr("jointplay.host.settle", lambda directory: read.append(results.load(directory / "run.nc")))
     results.save(run, tmp_path / "run.nc")
     assert len(read) == 1 and read[0].sizes == run.sizes
 

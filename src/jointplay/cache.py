@@ -11,6 +11,7 @@ import os
 import stat
 from pathlib import Path
 
+from . import host
 from .errors import InputError
 from .writing import sweep
 from .writing import write as write_file
@@ -27,11 +28,8 @@ def directory() -> Path | None:
     chosen = os.environ.get("JOINTPLAY_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "jointplay"
-    except RuntimeError:  # neither HOME nor an entry in the list of users
-        return None
+    home = host.cache_home()
+    return home / "jointplay" if home else None
 
 
 def refused() -> str:
@@ -45,11 +43,8 @@ def refused() -> str:
         return ""
     if not stat.S_ISDIR(found.st_mode):
         return "it is not a directory"
-    if found.st_uid != os.geteuid():
-        return "it belongs to another user"
-    if found.st_mode & 0o022:
-        return f"others can write to it; chmod go-w {place}"
-    return ""
+    why = host.foreign(found)
+    return f"{why}; chmod go-w {place}" if "write" in why else why
 
 
 def limit() -> int:
@@ -108,10 +103,10 @@ def read(key: str) -> bytes | None:
 def _own(path: Path) -> bytes:
     """The bytes of a plain file of this user which nobody else can write to, else none; links are not followed."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = host.open_plain(path)
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(handle)
-            own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+            own = stat.S_ISREG(found.st_mode) and not host.foreign(found)
             return file.read() if own else b""
     except OSError:
         return b""

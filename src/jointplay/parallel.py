@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -10,6 +9,7 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 from . import own
+from .host import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,11 +56,6 @@ def stream(
             yield futures[future], future.result()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def cores() -> int:
-    """How many processes can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _begin(files: list[str]) -> None:

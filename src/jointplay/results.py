@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -31,8 +32,15 @@ FORMAT_VERSION = 2
 SUFFIXES = (".nc", ".csv", ".parquet")
 
 
-def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mapping[str, Any] | None = None) -> Dataset:
-    """The Dataset of samples given as columns: `crank.x`, `crank.x.rate`, `J1.force.x`, `J1.x.multiplier`, ..."""
+def from_columns(
+    system: System,
+    columns: Mapping[str, np.ndarray],
+    attrs: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """The Dataset of samples given as columns: `crank.x`, `crank.x.rate`, `J1.force.x`, `J1.x.multiplier`, ...
+
+    others: variables as xarray takes them, after those."""
     from xarray import Dataset
 
     mechanism, time = system.mechanism, np.asarray(columns["time"])
@@ -60,7 +68,7 @@ def from_columns(system: System, columns: Mapping[str, np.ndarray], attrs: Mappi
     coordinates |= {"row": rows} if rows else {}
     coordinates |= {"drive": [mechanism.owner(row) for row in drives]} if drives else {}
     register()
-    return Dataset(data, coordinates, provenance(system) | dict(attrs or {}))
+    return Dataset(data | dict(others or {}), coordinates, provenance(system) | dict(attrs or {}))
 
 
 def provenance(system: System) -> dict[str, Any]:
@@ -245,10 +253,18 @@ def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
 
 
 class Accessor:
-    """What every result can do: run.jp.show() in a notebook, run.jp.report(path)."""
+    """What every result can do: run.jp itself says what happened; run.jp.show() in a notebook, run.jp.report(path)."""
 
     def __init__(self, run: Dataset) -> None:
         self._run = run
+
+    def __repr__(self) -> str:
+        said: str = _card().text(self._run)
+        return said
+
+    def _repr_html_(self) -> str:
+        said: str = _card().html(self._run)
+        return said
 
     def show(self, twin: Dataset | str | os.PathLike[str] | None = None, height: int = 760, **options: Any) -> Any:
         """The animated page, inline, `height` pixels high; see `jointplay.report.show`."""
@@ -265,12 +281,32 @@ def _report() -> Any:
     return import_module(".report", __package__)
 
 
+def _card() -> Any:
+    return import_module(".report.card", __package__)
+
+
 @functools.cache
 def register() -> None:
-    """Give Datasets their `jp`; whoever makes or reads a result calls this, since xarray is slow to import."""
-    from xarray import register_dataset_accessor
+    """Give Datasets their `jp`; whoever makes or reads a result calls this, since xarray is slow to import.
+
+    In a notebook results then show what happened, a picture and the audit in place of the list of variables.
+    """
+    from xarray import Dataset, register_dataset_accessor
 
     register_dataset_accessor("jp")(Accessor)
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        shell.display_formatter.formatters["text/html"].for_type(Dataset, in_notebook)
+
+
+def in_notebook(found: Dataset) -> str:
+    """A Dataset as a notebook shows it: a result of ours as a card, another one as xarray does."""
+    if "judgement" not in found.attrs or "model" not in found.attrs:
+        return str(found._repr_html_())
+    try:
+        return str(_card().html(found))
+    except Exception:  # a part of a result, or an altered one: never worth an error where one only looks
+        return str(found._repr_html_())
 
 
 def audit(run: Dataset) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .engine.blocks import Cell
 from .engine.eager import EagerRecorder
-from .engine.machine import control_words
+from .engine.lines import control_words
 from .engine.program import Program, run_text
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES

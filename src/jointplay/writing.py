@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from . import host
 
 LEFT = ".tmp"  # how temporary names end
 
@@ -24,10 +25,12 @@ def write(path: str | os.PathLike[str], data: bytes | Iterable[bytes], mode: int
             for piece in [data] if isinstance(data, bytes | bytearray | memoryview) else data:
                 file.write(piece)
         with contextlib.suppress(FileNotFoundError):
-            os.fchmod(handle, os.stat(target).st_mode & 0o777 if mode is None else mode)
+            host.set_mode(name, os.stat(target).st_mode & 0o777 if mode is None else mode)
         os.fsync(handle)
+        if not host.can_rename_open_files():
+            os.close(handle)
         os.replace(name, target)
-        _settle(target.parent)
+        host.settle(target.parent)
 
 
 def sweep(directory: Path, begins: str = "") -> int:
@@ -46,14 +49,15 @@ def sweep(directory: Path, begins: str = "") -> int:
 def _abandoned(path: Path) -> bool:
     """Whether nobody writes the temporary file any more; it is removed then."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = host.open_plain(path)
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.unlink(path)
-        return True
-    except OSError:  # somebody writes it, or it is not ours to remove
+        free = host.can_rename_open_files() and host.lock(handle)  # else somebody writes it
+        if free:
+            os.unlink(path)
+        return free
+    except OSError:  # it is not ours to remove
         return False
     finally:
         os.close(handle)
@@ -67,24 +71,15 @@ def _temporary(target: Path) -> Iterator[tuple[Path, int]]:
     """
     while True:
         name = target.with_name(f".{target.name}.{secrets.token_hex(6)}{LEFT}")
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        handle = host.open_new(name)
         try:
             with contextlib.suppress(OSError):  # a file system without locks: nobody sweeps there either
-                fcntl.flock(handle, fcntl.LOCK_SH)
+                host.lock(handle, shared=True)
             if os.fstat(handle).st_nlink:  # else swept between its making and its locking
                 yield name, handle
                 return
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(name)
-            os.close(handle)
-
-
-def _settle(directory: Path) -> None:
-    """Wait until a new name is on the disk, where the file system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            with contextlib.suppress(OSError):  # closed already where it had to be
+                os.close(handle)

@@ -115,3 +115,22 @@ def test_what_it_cannot_do_is_refused():
     ):
         with pytest.raises(ValueError, match=word):
             MoreauJean(**wrong)
+
+
+@pytest.mark.parametrize("stepper", [MoreauJean(rtol=1e-6), jp.RungeKutta()], ids=["impulses", "states"])
+def test_work_is_bounded(stepper):
+    """A run that needs more steps than it may take ends there and keeps what it has."""
+    made = loads(BALL % 0.5) if stepper.impulsive else library.crank_rocker_2016()
+    whole = simulate(made, 3.0, stepper, every=0.01)
+    most = int(whole.steps) // 2
+    with pytest.raises(jp.SimulationFailed, match=rf"{most} steps led to t = .* s of 3 s.*most_steps") as caught:
+        simulate(made, 3.0, stepper, every=0.01, most_steps=most)
+    outcome, part = caught.value.outcome, caught.value.result
+    assert outcome.kind == "too many steps" and "rtol" in outcome.remedy
+    assert 0.1 < outcome.time < 3.0 and part.steps == most
+    assert outcome.time - 0.011 < float(part.time[-1]) <= outcome.time
+    assert np.array_equal(part.y, whole.y[: len(part.time)])
+    enough = simulate(made, 3.0, stepper, every=0.01, most_steps=int(whole.steps))
+    assert enough.attrs["outcome"] == "done" and np.array_equal(enough.y, whole.y)
+    with pytest.raises(ValueError, match="most_steps must be a whole number of steps >= 1, got 0"):
+        simulate(made, 3.0, stepper, most_steps=0)

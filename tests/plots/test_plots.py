@@ -1,5 +1,6 @@
 """Figures: what they show, with which labels, and that they are written whole."""
 
+import base64
 import math
 import re
 import warnings
@@ -49,7 +50,7 @@ def test_every_panel_has_its_bodies_and_units():
     figure = plots.motion(result())
     shown = {axes.get_ylabel(): set(lines(axes)) for axes in figure.axes}
     assert shown == {
-        "angle (rad)": {"crank", "rod", "twin"},
+        "angle (deg)": {"crank", "rod", "twin"},
         "angular rate (rad/s)": {"crank", "rod", "twin"},
         "position (m)": {"slider, x"},
         "speed (m/s)": {"slider, x"},
@@ -59,17 +60,18 @@ def test_every_panel_has_its_bodies_and_units():
     assert figure.get_suptitle() == "slider-crank"
 
 
-def test_whole_turns_are_drawn_between_minus_pi_and_pi():
+def test_whole_turns_are_drawn_between_minus_180_and_180_degrees():
     angles = lines(plots.motion(result()).axes[0])
-    assert np.nanmax(np.abs(angles["crank"])) <= math.pi + 1e-12
+    assert np.nanmax(np.abs(angles["crank"])) <= 180 + 1e-9
     assert np.isnan(angles["crank"]).sum() == 3
-    assert np.array_equal(angles["rod"], result().angle.sel(body="rod"))
+    assert angles["rod"] == pytest.approx(np.degrees(result().angle.sel(body="rod").values))
 
 
 def test_an_angle_is_moved_by_whole_turns_only():
     run = result()
     run["angle"] = run.angle + 4 * math.pi
-    assert lines(plots.motion(run, ["rod"]).axes[0])["rod"] == pytest.approx(result().angle.sel(body="rod").values)
+    wanted = np.degrees(result().angle.sel(body="rod").values)
+    assert lines(plots.motion(run, ["rod"]).axes[0])["rod"] == pytest.approx(wanted)
 
 
 def test_forces_are_magnitudes_and_peaks_are_marked():
@@ -114,7 +116,7 @@ def test_legends_read_from_left_to_right():
     columns = legend._ncols
     shown = [text.get_text() for text in legend.get_texts()]
     height = -(-12 // columns)
-    assert height == 2 and [shown[0], shown[height]] == ["bar0", "bar1"]
+    assert height == 3 and [shown[0], shown[height]] == ["bar0", "bar1"]
 
 
 def test_a_line_upon_another_is_dashed():
@@ -206,7 +208,8 @@ def test_every_figure_is_drawn_from_a_real_run(name: str, tmp_path: Path):
     figure.savefig(tmp_path / "figure.png", dpi=60)
     assert (tmp_path / "figure.png").stat().st_size > 3000
     for axes in figure.axes:
-        assert axes.get_ylabel() or axes.get_yticklabels(), "a panel without a label"
+        shared = any(axes.get_shared_y_axes().joined(axes, other) for other in figure.axes if other is not axes)
+        assert axes.get_ylabel() or axes.get_yticklabels() or shared, "a panel without a label"
     assert any(axes.get_xlabel() for axes in figure.axes)
 
 
@@ -244,8 +247,8 @@ def test_the_error_is_what_is_left_of_the_reference():
     run = runs.slider()
     figure = plots.tracking_error(run, {"crank.angle": lambda t: 10 * t, "slider.x": 0.25})
     upper, lower = figure.axes[1], figure.axes[3]
-    assert upper.lines[0].get_ydata() == pytest.approx(np.full(run.sizes["time"], math.pi / 6), abs=1e-9)
-    assert lower.lines[0].get_ydata() == pytest.approx(run.x.sel(body="slider").values - 0.25)
+    assert upper.lines[0].get_ydata() == pytest.approx(np.full(run.sizes["time"], 30.0), abs=1e-7)
+    assert lower.lines[0].get_ydata() == pytest.approx(1e3 * (run.x.sel(body="slider").values - 0.25))
     with pytest.raises(ValueError, match=r"no signal 'crank\.angel' in this result; there are "):
         plots.tracking_error(run, {"crank.angel": 0.0})
     with pytest.raises(ValueError, match=r"no signal 'nobody\.x' in the reference"):
@@ -299,13 +302,17 @@ def test_effort_says_newton_or_newton_metre():
 def test_controllers_bring_their_own_reference():
     run = runs.controlled()
     figure = plots.tracking_error(run)
-    assert [axes.get_ylabel() for axes in figure.axes] == ["crank (rad)", "error (rad)"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["crank (deg)", "error (deg)"]
     after = slice(1, None)
-    assert ys(figure.axes[0], "crank")[after] == pytest.approx(run.angle.sel(body="crank").values[after], abs=2e-3)
-    assert ys(figure.axes[0], "reference")[after] == pytest.approx((math.pi / 2 + 8 * run.time.values)[after])
-    assert figure.axes[1].lines[0].get_ydata() == pytest.approx(run.tracking_error.values[:, 0])
+    assert ys(figure.axes[0], "crank")[after] == pytest.approx(
+        np.degrees(run.angle.sel(body="crank").values[after]), abs=0.12
+    )
+    assert ys(figure.axes[0], "reference")[after] == pytest.approx(np.degrees(math.pi / 2 + 8 * run.time.values)[after])
+    assert figure.axes[1].lines[0].get_ydata() == pytest.approx(np.degrees(run.tracking_error.values[:, 0]))
     ideal = ys(plots.tracking_error(run, twin=runs.controlled_twin()).axes[1], "ideal")
-    assert np.std(ideal) < 0.1 * np.std(run.tracking_error.values)  # play is what the controller does not know
+    assert np.std(ideal) < 0.1 * np.std(
+        np.degrees(run.tracking_error.values)
+    )  # play is what the controller does not know
     with pytest.raises(ValueError, match=r"no channel 'rod' in this result; there are crank"):
         plots.tracking_error(run, signals=["rod"])
     with pytest.raises(ValueError, match="has no tracking_error: only controlled runs record one; give a reference"):
@@ -314,7 +321,7 @@ def test_controllers_bring_their_own_reference():
 
 def test_channels_and_actuators_have_units_of_their_own():
     figure = plots.tracking_error(runs.cart())
-    assert [axes.get_ylabel() for axes in figure.axes] == ["rail (m)", "error (m)", "rod (rad)", "error (rad)"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["rail (mm)", "error (mm)", "rod (deg)", "error (deg)"]
     assert [axes.get_ylabel() for axes in plots.effort(runs.cart()).axes] == ["force (N)", "torque (N m)"]
     [torque] = plots.effort(runs.cart(), ["rod"]).axes
     assert ys(torque, "rod") == pytest.approx(runs.cart().control.sel(actuator="rod").values)
@@ -354,12 +361,53 @@ def test_a_contour_needs_a_table():
 
 
 def test_a_comparison_names_what_is_missing():
-    with pytest.raises(ValueError, match=r"run 'ideal' has no signal 'O3\.farce'"):
+    with pytest.raises(ValueError, match=r"run 'rigid' has no signal 'O3\.farce'"):
         plots.comparison(runs.contacts(), ["O3.farce"])
     with pytest.raises(ValueError, match="at least one run and one signal"):
         plots.comparison({}, [])
-    labels = [text.get_text() for text in plots.comparison(runs.contacts(), ["O3.force"]).axes[0].get_legend().texts]
-    assert labels == ["ideal", "rigid", "compliant", "permanent"]
+    figure = plots.comparison(runs.contacts(), ["O3.force"])  # four curves would cover each other
+    labels = [[text.get_text() for text in axes.get_legend().texts] for axes in figure.axes]
+    assert labels == [["ideal", "rigid"], ["ideal", "compliant"], ["ideal", "permanent"]]
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    some = {name: runs.contacts()[name] for name in ("ideal", "rigid", "compliant")}
+    [axes] = plots.comparison(some, ["O3.force"]).axes
+    assert [text.get_text() for text in axes.get_legend().texts] == ["ideal", "rigid", "compliant"]
+
+
+def test_panels_have_letters_where_there_are_several():
+    def lettered(figure):
+        return [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text().startswith("(")]
+
+    assert lettered(plots.motion(result())) == ["(a)", "(b)", "(c)", "(d)", "(e)"]
+    assert lettered(plots.joint_force(runs.rocker(), ["J2", "J3"])) == ["(a)", "(b)"]  # none on the scale of impulses
+    assert lettered(plots.journal(runs.rocker())) == lettered(plots.contour(runs.table())) == []
+
+
+def test_many_joints_have_a_panel_each_on_one_scale():
+    axes = [ax for ax in plots.motion(runs.slider()).axes if ax.get_ylabel() == "joint force (N)"]
+    assert [list(lines(ax)) for ax in axes] == [["J1"], ["J2"], ["J3"], ["J4"]]
+    assert len({ax.get_ylim() for ax in axes}) == 1
+
+
+def test_a_figure_has_a_caption_and_shows_itself_in_a_notebook(tmp_path: Path):
+    figure = plots.journal(runs.rocker(), "J3")
+    assert figure.caption.startswith("crank-rocker: path of the journal of J3 in its bearing")
+    shown = figure._repr_mimebundle_()
+    assert (
+        base64.b64decode(shown["image/png"]).startswith(b"\x89PNG") and "<figcaption>crank-rocker" in shown["text/html"]
+    )
+    for name in ("a.png", "a.svg", "a.pdf"):
+        plots.save(figure, tmp_path / name)
+        assert b"path of the journal of J3" in (tmp_path / name).read_bytes()
+
+
+def test_a_contour_has_a_cell_for_each_computation_and_none_between():
+    table = runs.table().copy()
+    table[1, 1] = np.nan
+    [cells] = plots.contour(table).axes[0].collections
+    assert cells.get_array().shape == table.shape and cells.get_array().mask.sum() == 1
+    fine = xarray.DataArray(np.add.outer(np.arange(9.0), np.arange(9.0)), {"a": range(9), "b": range(9)}, ("a", "b"))
+    assert len(plots.contour(fine).axes[0].collections) == 2  # and lines
 
 
 def test_compliant_contacts_have_forces_and_depths_for_impulses():

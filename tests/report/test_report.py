@@ -16,7 +16,7 @@ import xarray
 from jointplay import report, results
 from jointplay.model import library
 from jointplay.plots.places import Places
-from jointplay.report import charts, scene
+from jointplay.report import card, charts, film, scene
 from jointplay.report.blob import Blob, frames, thin
 from jointplay.simulation import MoreauJean, simulate
 from tests.browser import runs
@@ -304,18 +304,44 @@ def test_a_film_of_the_mechanism(tmp_path: Path):
 
 
 def test_a_film_shows_pins_where_the_run_has_them():
-    from jointplay.report.export import JOURNAL, _scene
-
     run = runs.rocker()
-    figure, frame = _scene(run, runs.rocker_twin(), None)
-    assert [axes.get_title() for axes in figure.axes[1:]] == ["J2, play enlarged", "J3, play enlarged"]
+    figure, frame = film.frames_of(run, runs.rocker_twin(), None)
+    assert [axes.texts[0].get_text() for axes in figure.axes[1:3]] == ["J2", "J3"]
     for i in (0, 375):
         frame(i)
         play = Places(run).play("J3")
-        at = JOURNAL * (play.offset * play.turn)[i] / play.clearance
-        assert figure.axes[2].patches[2].center == pytest.approx((at.real, at.imag))  # type: ignore[attr-defined]
-        crank = next(line for line in figure.axes[0].lines if line.get_label() == "crank")
+        at = film.PLAY * (play.offset * play.turn)[i] / play.clearance
+        assert figure.axes[2].patches[3].center == pytest.approx((at.real, at.imag))  # type: ignore[attr-defined]
+        crank = next(line for line in figure.axes[0].lines if line.get_color() == film.SERIES[0])
         assert crank.get_xdata()[-1] == pytest.approx(Places(run).point("crank.end")[i].real)
+
+
+def test_a_film_has_the_colours_of_the_page():
+    style = (Path(report.__file__).parent / "page.css").read_text()
+    light = style.partition("[data-theme")[0]
+    for i, colour in enumerate(film.SERIES):
+        assert f"--c{i}: {colour};" in light
+    for name in ("card", "ink", "soft", "line", "faint", "accent", "ghost", "metal"):
+        assert f"--{name}: {getattr(film, name.upper())};" in light
+
+
+def test_a_result_says_what_happened():
+    run = runs.controlled()
+    said = repr(run.jp)
+    assert said.startswith("crank-rocker\n") and "tracking error crank" in said and " deg, rms " in said
+    assert f"contact J2            {int(run.impacts[0])} impacts" in said and "judgement" in said
+    shown = run.jp._repr_html_()
+    assert "<svg" in shown and shown.count("<polyline") == 6 and "energy imbalance" in shown and "at most" in shown
+    assert "<polyline" not in card.html(run.assign_attrs(model="# none"))
+    odd = run.assign_attrs(title="<b>&", judgement="wrong", judgement_text="This run is <wrong>.")
+    assert "<b>&amp" not in card.html(odd).replace("&lt;b&gt;", "") and "This run is &lt;wrong&gt;." in card.html(odd)
+
+
+def test_other_datasets_look_as_before_in_a_notebook():
+    assert results.in_notebook(runs.slider()).startswith("<div")
+    other = xarray.Dataset({"a": ("x", [1.0])})
+    assert results.in_notebook(other) == other._repr_html_() or "xr-wrap" in results.in_notebook(other)
+    assert "xr-wrap" in results.in_notebook(runs.slider().drop_vars("angle"))  # a part of one
 
 
 def test_an_mp4_is_a_film_too(tmp_path: Path):

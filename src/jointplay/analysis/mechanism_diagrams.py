@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
+from ..host import cores
 from ..model.mechanism import Mechanism
-from ..parallel import cores
 from ..results import flat
 from ..simulation import Simulation
 from ..system import System

@@ -159,13 +159,22 @@ def _parser() -> options.Parser:
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
 
-    new = add("new", "write a commented model file to start from")
+    _add_new(add("new", "write a commented model file to start from"))
+    cache = add("cache", "show or clear the cache of compiled code")
+    cache.add_argument("--clear", action="store_true", help="delete the cached files")
+    add("doctor", "show versions, processor and cache, and compute two numbers that are known", "doctor")
+    _add_completion(add("completion", "print what lets a shell complete commands and options", "completion"))
+    return parser
+
+
+def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
     new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
 
-    cache = add("cache", "show or clear the cache of compiled code")
-    cache.add_argument("--clear", action="store_true", help="delete the cached files")
-    return parser
+
+def _add_completion(completion: argparse.ArgumentParser) -> None:
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
+    completion.epilog = 'bash: eval "$(jointplay completion bash)" in ~/.bashrc; zsh and fish: see docs/install.md'
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -177,7 +186,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
     run.add_argument("--rtol", metavar="R", help="relative error of chosen steps")
     run.add_argument("--atol", metavar="A", help="absolute error of chosen steps, without rigid contact")
-    run.add_argument("--step", metavar="TIME", help="length of fixed steps (rigid contact: 1e-5 s unless given)")
+    run.add_argument("--step", metavar="TIME", help="length of fixed steps (--order 1: 1e-5 s unless given)")
     _add_order(run)
     run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
     settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"

@@ -96,5 +96,7 @@ def summary(found: Balance, front: Any, files: list[Path]) -> str:
             rows.append(tuple(f"{x:.5g}" for x in values))  # type: ignore[arg-type]
         lines += ["", columns(rows)]
     lines += [f"note: {note}" for note in found.notes]
+    if importlib.util.find_spec("matplotlib") is None:
+        lines.append('note: no figure, as matplotlib is not installed: pip install "jointplay[plot]"')
     lines.append("written " + ", ".join(map(str, files)))
     return "\n".join(lines)

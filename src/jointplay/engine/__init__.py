@@ -10,7 +10,7 @@ from typing import Any
 
 _ROOMS = {
     ".values": "TraceError Value sqrt floor where bits from_bits number",
-    ".text": "branch loop subroutine memory emit stop whole shared_max "
+    ".text": "branch seldom loop subroutine memory emit stop whole shared_max "
     "RUNNING DONE STOPPED NON_FINITE SINGULAR_PIVOT SOLVER_FAILED STEP_TOO_SMALL STATUS_NAMES",
     ".derivatives": "derivative",
     ".program": "Program trace",

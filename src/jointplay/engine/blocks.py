@@ -28,6 +28,7 @@ class Block:
     cells: dict[str, Any] = field(default_factory=dict)
     carried: dict[str, Any] = field(default_factory=dict)  # loops: cells they touch, as they were before
     source: Any = None  # sides: the code of the first side's text
+    seldom: bool = False  # sides: most steps do without it
     outer: list[Value] | None = None  # subroutines: what they use of the blocks around, once asked for
 
 

@@ -9,104 +9,30 @@ under a mask of the lanes that need it; only stores and the results of branches 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from typing import Any
 
-from .blocks import Array, Block, Construct
+from .blocks import Array, Block, Construct, outer_values
+from .lines import SCALARS, Lines
 from .program import Program
 from .values import OPERATIONS, Value
 
 ALIGNED = '"stackrealign"'  # vectors on the stack do not straddle cache lines
-SCALARS = {"f": "double", "i": "i64", "m": "i1"}
 
 
-def control_words(program: Program) -> list[str]:
-    """The names of the words that the program reads from its control array."""
-    streams = [f"{s}.{part}" for s in program.streams for part in ("rows", "limit")]
-    return ["steps", "stop", "state", "parameters", "frame", *(f"array {a}" for a in program.arrays), *streams]
-
-
-class Assembler:
+class Assembler(Lines):
     """Writes the functions of one program."""
 
+    outlines = True  # sides that seldom run are functions of their own
+
     def __init__(self, program: Program, lanes: int, fma: bool, share: bool) -> None:
-        self.program, self.lanes, self.fma, self.share = program, lanes, fma, share and lanes > 1
-        self.types = {k: t if lanes == 1 else f"<{lanes} x {t}>" for k, t in SCALARS.items()}
-        self.F, self.I, self.M = self.types.values()
-        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-        self.words = {name: i for i, name in enumerate(control_words(program))}
+        super().__init__(program, lanes)
+        self.program, self.fma, self.share = program, fma, share and lanes > 1
         self.functions: list[str] = []
         self.constants: dict[tuple[int, ...], str] = {}
         self.routines: dict[int, str] = {}
-        self.fresh, self.undone = 0, list[str]()  # where a bad step goes back, with status, detail and the state
+        self.undone = list[str]()  # where a bad step goes back, with status, detail and the state
         self.commit: Construct | None = None  # the branch that ends a step
-        self.begin("entry", {}, self.literal(True, "m"))
-
-    def begin(self, label: str, names: dict[int, str], active: str) -> None:
-        """Start writing a function."""
-        self.label, self.names, self.active = label, names, active
-        self.lines: list[str] = []
-        self.entry: list[str] = []
-        self.bases: dict[str, str] = {}
-
-    # -- small pieces
-    def say(self, text: str) -> str:
-        """Write an instruction; gives the name of its result."""
-        self.fresh += 1
-        self.lines.append(f"  %t{self.fresh} = {text}")
-        return f"%t{self.fresh}"
-
-    def start(self, label: str) -> None:
-        """Begin a basic block."""
-        self.lines.append(f"{label}:")
-        self.label = label
-
-    def literal(self, x: Any, kind: str) -> str:
-        """A constant, the same in every lane."""
-        text = str(int(x)) if kind == "i" else "true" if x else "false"
-        if kind == "f":
-            text = f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
-        return text if self.lanes == 1 else f"splat ({SCALARS[kind]} {text})"
-
-    def refs(self, xs: Any, kinds: Any) -> list[str]:
-        """Operands: registers or constants."""
-        pairs = zip(xs, kinds, strict=True)
-        return [self.names[x.serial] if isinstance(x, Value) else self.literal(x, k) for x, k in pairs]
-
-    def bind(self, values: list[Value], names: Any) -> None:
-        """Say which registers hold some values."""
-        self.names.update(zip((v.serial for v in values), names, strict=True))
-
-    def word(self, name: str, kind: str = "ptr") -> str:
-        """A word of the control array, read at its first use in the present function."""
-        if name not in self.bases:
-            at = self.bases[name] = f"%w{self.words[name]}"
-            self.entry.append(f"  {at}.at = getelementptr i64, ptr %control, i64 {self.words[name]}")
-            self.entry.append(f"  {at} = load {kind}, ptr {at}.at")
-        return self.bases[name]
-
-    def any(self, mask: str) -> str:
-        """True if the mask holds in some lane."""
-        if self.lanes == 1:
-            return mask
-        return self.say(f"icmp ne i{self.lanes} {self.say(f'bitcast {self.M} {mask} to i{self.lanes}')}, 0")
-
-    def both(self, a: str, b: str) -> str:
-        """Conjunction of two masks."""
-        return b if a == self.literal(True, "m") else self.say(f"and {self.M} {a}, {b}")
-
-    def pick(self, x: str, kind: str, lane: int) -> str:
-        """One lane of a vector."""
-        return x if self.lanes == 1 else self.say(f"extractelement {self.types[kind]} {x}, i32 {lane}")
-
-    def splat(self, kind: str, x: str) -> str:
-        """A scalar in every lane."""
-        if self.lanes == 1:
-            return x
-        t = self.types[kind]
-        first = self.say(f"insertelement {t} poison, {SCALARS[kind]} {x}, i32 0")
-        return self.say(f"shufflevector {t} {first}, {t} poison, <{self.lanes} x i32> zeroinitializer")
 
     # -- instructions
     def write(self, block: Block) -> None:
@@ -195,12 +121,24 @@ class Assembler:
         self.lines.append(f"  br i1 {mask}, label %{then}, label %{other}")
         for label, block in zip((then, other), made.blocks, strict=True):
             self.start(label)
-            self.write(block)
-            found.append([f"[ {x}, %{self.label} ]" for x in self.refs(block.ends, kinds)])
+            found.append([f"[ {x}, %{self.label} ]" for x in self.side(block, kinds)])
             self.lines.append(f"  br label %{join}")
         self.start(join)
         rows = zip((self.types[k] for k in kinds), *found, strict=True)
         self.bind(made.outs, [self.say(f"phi {t} {a}, {b}") for t, a, b in rows])
+
+    def side(self, block: Block, kinds: list[str]) -> list[str]:
+        """The ends of a side; one that seldom runs is a function of its own, out of the way of what runs."""
+        if not (block.seldom and self.outlines):
+            self.write(block)
+            return self.refs(block.ends, kinds)
+        ends, outer = block.ends, outer_values(block)
+        known = {x.serial for x in outer}
+        made = {x.serial: x for x in ends if isinstance(x, Value) and x.serial not in known}
+        block.ends = list(made.values())
+        self.write_call(Construct("call", outer, [], block, block.ends))
+        block.ends = ends
+        return self.refs(ends, kinds)
 
     def write_commit(self, made: Construct) -> None:
         """Go on; after a bad step go back to the call's start, to repeat the good ones: none keeps the state before."""
@@ -228,7 +166,9 @@ class Assembler:
         self.active = outer
         return values
 
-    def mixed(self, needed: str, new: Block | list[str], kinds: list[str], old: list[str], mask: str) -> list[str]:
+    def mixed(
+        self, needed: str, new: Block | list[str] | Callable[[], list[str]], kinds: list[str], old: list[str], mask: str
+    ) -> list[str]:
         """If some lane needs it, new values (or the ends of a block) where the mask holds; else the old ones."""
         if isinstance(new, Block) and not new.code and mask == self.literal(True, "m"):
             return self.refs(new.ends, kinds)
@@ -236,9 +176,7 @@ class Assembler:
         before, some, after = self.label, f"some{self.fresh}", f"after{self.fresh}"
         self.lines.append(f"  br i1 {self.any(needed)}, label %{some}, label %{after}")
         self.start(some)
-        if isinstance(new, Block):
-            self.write(new)
-            new = self.refs(new.ends, kinds)
+        new = self.side(new, kinds) if isinstance(new, Block) else new() if callable(new) else new
         rows = list(zip((self.types[k] for k in kinds), new, old, strict=True))
         if mask != self.literal(True, "m"):
             rows = [(t, self.say(f"select {self.M} {mask}, {t} {x}, {t} {y}"), y) for t, x, y in rows]
@@ -305,7 +243,7 @@ class Assembler:
         for i, (t, x) in enumerate(zip(types, ends, strict=True)):
             result = self.say(f"insertvalue {whole} {result}, {t} {self.names[x.serial]}, {i}")
         head = f"define internal fastcc {whole} {self.routines[id(block)]}({', '.join(args)})"
-        text = [f"{head} noinline nounwind {ALIGNED} {{", "entry:"]
+        text = [f"{head} {'cold ' if block.seldom else ''}noinline nounwind {ALIGNED} {{", "entry:"]
         text += [*self.entry, "  br label %body", "body:", *self.lines, f"  ret {whole} {result}", "}"]
         self.functions.append("\n".join(text))
         self.label, self.names, self.active, self.lines, self.entry, self.bases = saved
@@ -331,20 +269,25 @@ class Assembler:
         kinds, state = [s.kind for s in slots], self.word("state")
         starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
         rooms, steps = self.rooms(), self.word("steps", "i64")
+
+        def kept() -> list[str]:
+            return [self.fetch(state, program.places[s.name], s.kind) for s in slots]
+
+        begun = self.say(f"icmp eq {self.I} {starts[list(program.places).index('status')]}, {self.literal(0, 'i')}")
         prologue, self.lines = self.lines, []
         at = {s.name: f"%s{i}" for i, s in enumerate(slots)}
         last = program.body.ends[0]  # all come from one branch; what is written to ring buffers could not be undone
         if isinstance(last, Value) and last.op == "out" and len(slots) == len(program.slots):
             self.commit = last.args[0]
-        live = self.going(at.__getitem__, rooms, "%limit")
+        live = self.going(at.__getitem__, rooms, "%limit", begun)
         for (where, name), v in inputs.items():
             if where == "state":
                 self.names[v.serial] = at[name]
         self.write(program.body)
         ends = self.refs(program.body.ends, kinds)
-        if self.lanes > 1:  # a lane that has ended keeps its state
+        if self.lanes > 1:  # a lane that has ended keeps its state, which lies where the call began
             ended = self.say(f"xor {self.M} {live}, {self.literal(True, 'm')}")
-            ends = self.mixed(ended, list(at.values()), kinds, ends, ended)
+            ends = self.mixed(ended, kept, kinds, ends, ended)
         following = self.say("add i64 %taken, 1")
         self.lines.append("  br label %head")
         none = self.literal(0, "i")
@@ -375,10 +318,14 @@ class Assembler:
         """How many rows of each stream leave room for a step's."""
         return {s: self.splat("i", self.word(f"{s}.limit", "i64")) for s in self.program.streams}
 
-    def going(self, at: Callable[[str], str], rooms: dict[str, str], most: str) -> str:
-        """Begin a step, or leave; at: the register of an integer of the state.  Gives the lanes that run."""
+    def going(self, at: Callable[[str], str], rooms: dict[str, str], most: str, begun: str = "") -> str:
+        """Begin a step, or leave; at: the register of an integer of the state; begun: leave if other lanes run than
+        these.  Gives the lanes that run."""
         live = self.say(f"icmp eq {self.I} {at('status')}, {self.literal(0, 'i')}")
         go = self.any(live)
+        if self.lanes > 1 and begun:
+            other = self.any(self.say(f"xor {self.M} {live}, {begun}"))
+            go = self.say(f"and i1 {go}, {self.say(f'xor i1 {other}, true')}")
         for stream, limit in rooms.items():
             full = self.say(f"icmp sgt {self.I} {at(f'{stream}.rows')}, {limit}")
             go = self.say(f"and i1 {go}, {self.say(f'xor i1 {self.any(self.both(live, full))}, true')}")

@@ -35,10 +35,18 @@ def target(opt: int = 1) -> Any:
 @functools.cache
 def place() -> str:
     """Everything besides the program that machine code depends on."""
-    texts = [(Path(__file__).parent / f"{name}.py").read_bytes() for name in ("values", "machine", "pieces", "native")]
+    texts = [
+        (Path(__file__).parent / f"{name}.py").read_bytes()
+        for name in ("values", "lines", "machine", "pieces", "native")
+    ]
     version = hashlib.sha256(b"".join(texts)).hexdigest()  # of what turns programs into machine code
     host = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
     return " ".join([version, str(llvm.llvm_version_info), *host])
+
+
+def processor() -> tuple[str, dict[str, bool], str]:
+    """Name and features of the processor as LLVM calls them, and the version of LLVM."""
+    return llvm.get_host_cpu_name(), dict(llvm.get_host_cpu_features()), ".".join(map(str, llvm.llvm_version_info))
 
 
 class Native:

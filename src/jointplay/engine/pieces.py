@@ -35,7 +35,7 @@ def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = F
 
 def is_long(program: Program) -> bool:
     """Whether a program is cut."""
-    return program.operations > LONG
+    return program.longest > LONG
 
 
 def follows(home: Home | None, last: Home | None) -> bool:
@@ -56,6 +56,8 @@ class Registers(dict[int, str]):
 
 class Pieces(Assembler):
     """Writes the functions of one long program."""
+
+    outlines = False
 
     def __init__(self, program: Program, lanes: int, fma: bool, share: bool) -> None:
         super().__init__(program, lanes, fma, share)

@@ -89,6 +89,7 @@ class Program:
         self.listing = listing(self)
         self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
         self.operations = self.listing.count(" = ")
+        self.longest = max(longest(self.body, {id(self.hoisted)}))  # operations of one function
 
 
 def trace(
@@ -195,6 +196,19 @@ def trim(program: Program) -> None:
     sweep(program.hoisted)
 
 
+def longest(block: Block, known: set[int]) -> tuple[int, int]:
+    """Operations of a block, those of subroutines at their first call, and of its longest side that seldom runs:
+    such sides are functions of their own."""
+    own, most = len(block.code), 0
+    for item in block.code:
+        for inner in [] if isinstance(item, Value) else [item.about] if item.word == "call" else item.blocks:
+            if id(inner) not in known:
+                known.add(id(inner))
+                size, side = longest(inner, known)
+                own, most = (own, max(most, side, size)) if inner.seldom else (own + size, max(most, side))
+    return own, most
+
+
 def effects(item: Any) -> bool:
     """True if an instruction writes rows or ring buffers."""
     if isinstance(item, Value):
@@ -227,7 +241,7 @@ def listing(program: Program) -> str:
                 about = routines[id(about)]
             lines.append(f"{indent}{show(item.outs)} = {item.word} {about} {show(item.reads)}")
             for inner in item.blocks:
-                lines.append(f"{indent}  {show(inner.formals)}:")
+                lines.append(f"{indent}  {show(inner.formals)}{' seldom' if inner.seldom else ''}:")
                 write(inner, indent + "    ")
         lines.append(f"{indent}end {show(block.ends)}")
 

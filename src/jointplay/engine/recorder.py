@@ -160,6 +160,7 @@ class Recorder:
         self.visible([mask])
         for text in (then, other):
             with self.enter("side") as block:
+                block.seldom = getattr(text, "seldom", False)
                 block.source, (block.ends, form) = source, flatten(text())
                 kinds = kinds if forms else [kind_of(x) for x in block.ends]
                 forms.append(form)

@@ -28,6 +28,12 @@ def branch(mask: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
     return recorder().branch(mask, then, other)
 
 
+def seldom(text: Any) -> Any:
+    """The same side of a branch, marked as one that most steps do without: its code is kept out of their way."""
+    text.seldom = True
+    return text
+
+
 def pure(text: Any) -> None:
     """Refuse a side or body that is not a function, or that hands values out by assigning to outer names."""
     if not callable(text):

@@ -97,7 +97,7 @@ def exact_restitution(depth, rate, approach, *, stiffness=1e9, exponent=1.5, res
     """The default: the factor for which a free impact has this restitution exactly (`exact_factor`).
 
     stiffness (N/m^exponent); exponent; restitution > 0.
-    The condition on the factor is that of the whole family (top of this file); solving it exactly, by the inverse
+    The condition on the factor is that of the whole family; solving it exactly, by the inverse
     Langevin function, is our own.
     """
     return hysteretic(depth, rate, approach, stiffness, exponent, exact_factor(restitution))

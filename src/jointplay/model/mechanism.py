@@ -219,6 +219,11 @@ class Mechanism(Part):
         plays = {f"{name}.{joint.opened_by}": 0.0 for name, joint in loose.items() if joint.opened_by}
         return self.with_(plays) if plays else self
 
+    @functools.cached_property
+    def uncontrolled(self) -> Mechanism:
+        """The mechanism without play and without control, made once."""
+        return self.replace(control=None).closed()
+
     def stopped(self, kind: type | None = None) -> dict[str, Joint]:
         """The joints with a lower or upper stop; kind: those whose stops are rigid (Rigid), or those of guides with
         compliant play, whose contact law acts at their ends too (Compliant)."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..elements.pose import Pose, Spot
-from ..engine.text import branch, loop, memory, shared_max, subroutine, whole
+from ..engine.text import branch, loop, memory, seldom, shared_max, subroutine, whole
 from ..engine.typing import Scalar, Vector
 from ..engine.values import where
 from ..laws import Law
@@ -196,7 +196,7 @@ class Compliance:
                 share = where(below, low, share)
             return share
 
-        dip = branch(dipping, lowest, lambda: 1.0)
+        dip = branch(dipping, seldom(lowest), lambda: 1.0)
         crossed = ((early < -LANDED) | (late < -LANDED) | (dip < 1.0)) & (tries.value < TRIES)
 
         def search() -> Scalar:
@@ -211,7 +211,7 @@ class Compliance:
             [low, high], _ = loop([begin, end], halve, ROUNDS)
             return 0.5 * (low + high)
 
-        share = branch(crossed, search, lambda: 1.0)
+        share = branch(crossed, seldom(search), lambda: 1.0)
         crossed = shared_max(where(crossed, 1.0, 0.0)) > 0.5  # lanes that share their steps land together
         tries.value = where(crossed, tries.value + 1.0, 0.0)
         return -shared_max(-share), crossed
@@ -262,7 +262,7 @@ class Compliance:
         after = replace(state, z=z, modes=modes, approach=approach)
         kept = Point(after, point.slope)
         following = following if self.fixed else -shared_max(-following)
-        return branch(flipped, lambda: motion.point(after)[0], lambda: kept), following
+        return branch(flipped, seldom(lambda: motion.point(after)[0]), lambda: kept), following
 
     def play(self, label: str) -> Scalar:
         """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..engine.text import branch, loop
+from ..engine.text import branch, loop, seldom
 from ..engine.trees import mapped
 from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import where
@@ -121,7 +121,7 @@ def pair(problem: ContactProblem, modes: Vector) -> Answer:
         slides = (modes[i] != STICKING) & (normal[i] > 0) & (slope[i] * ut <= 0) & (abs(un) <= fastest)
         fine = fine & where(opened[i], ~active[i] | (un >= 0), slides)
     kept = [where(opened[i], OPEN, modes[i]) for i in (0, 1)]
-    found: Answer = branch(fine, lambda: Answer(p, kept, 0.0), lambda: several(problem, modes))
+    found: Answer = branch(fine, lambda: Answer(p, kept, 0.0), seldom(lambda: several(problem, modes)))
     return found
 
 

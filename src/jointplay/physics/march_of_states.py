@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..engine.text import SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, shared_max, stop, whole
+from ..engine.text import SINGULAR_PIVOT, STEP_TOO_SMALL, branch, loop, memory, seldom, shared_max, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar, Vector
 from ..engine.values import bits, from_bits, number, where
@@ -126,7 +126,7 @@ class States(March):
             found, _ = motion.point(now.state)
             return Point(now.state, found.slope)
 
-        found = compute() if motion.held else branch(known.value, lambda: now, compute)
+        found = compute() if motion.held else branch(known.value, lambda: now, seldom(compute))
         known.value = known.value | (now.state.t >= 0.0)
         return found
 
@@ -191,7 +191,7 @@ class States(March):
             state, _ = motion.project(replace(start.state, t=t + edge))
             return Point(replace(state, t=t), motion.point(state)[0].slope)
 
-        begun = replace(begun, now=branch(landed.value, beyond, lambda: start))
+        begun = replace(begun, now=branch(landed.value, seldom(beyond), lambda: start))
         landed.value = False
         h = -shared_max(-up_to(self.nearest(t, knot) - t, h))
         motion.last = where(abs(knot - t - h) <= (3 if self.clocked else 1) * edge, knot - edge, NEVER)
@@ -263,7 +263,7 @@ class States(March):
             # as a rounded number: a fused product would let the interval into the last bit of a sample
             time = from_bits(bits(number(index) * p["stepper.interval"]))
             ready = (time <= end) & (time <= p["stepper.until"])
-            branch(ready, lambda: write(time), lambda: None)
+            branch(ready, seldom(lambda: write(time)), lambda: None)
             return [index + where(ready, whole(1), 0)], ready
 
         following = memory("samples.following", 0)

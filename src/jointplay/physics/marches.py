@@ -125,7 +125,7 @@ class Impulses(March):
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), h)
         end = replace(step.end, t=after)
         assert step.acting is not None
-        acting = replace(step.acting, accelerations=[(b - a) / h for a, b in zip(now.v, end.v, strict=True)])
+        acting = replace(step.acting, accelerations=[(b - a) * (1 / h) for a, b in zip(now.v, end.v, strict=True)])
         self.residuals(step)
         record.step(now, end, acting, h, step.pose)
         if acting.touches:

@@ -164,7 +164,7 @@ class Bookkeeping:
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
 
         def lasting() -> None:
-            if self.impulsive and acting.touches:
+            if self.impulsive and acting.touches and not motion.remembers:
                 self.calm.value = self.acts(acting)
             found = {name: x * (scale * scale) for name, x in squares.items()}
             found |= {name: x * scale for name, x in (sizes | normals).items()}
@@ -315,7 +315,12 @@ class Bookkeeping:
         """Write what acts in the first step, and what the control loop says at the start, for the first sample of
         impulsive steps."""
         loop = self.motion.loop
-        columns = {f"first.{name}": x for name, x in self.calm.value.items()} if acting.touches else {}
+        columns: dict[str, Scalar] = {}
+        if acting.touches and self.motion.remembers:
+            jumps = self.jumps(acting)
+            columns = {f"first.{name}": where(jumps, 0.0, x) for name, x in self.acts(acting).items()}
+        elif acting.touches:
+            columns = {f"first.{name}": x for name, x in self.calm.value.items()}
         if loop and acting.command:
             columns |= loop.columns(acting.command, state.q, state.t)
             columns |= {f"{name}.steered": f for name, f in zip(self.motion.names, steered, strict=True)}

@@ -28,7 +28,7 @@ ROUNDS = 12  # of Newton's method at most
 
 def ideal(mechanism: Mechanism) -> Mechanism:
     """The mechanism without play and without control: what a controller takes it for."""
-    return mechanism.replace(control=None).closed()
+    return mechanism.uncontrolled
 
 
 def coordinate_value(pose: Pose, axis: Along) -> Scalar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,7 @@ def uses_model(control: Control) -> bool:
     elsewhere = bool(sensors) and not same_axes(sensors, list(control.coordinates.values()))
     if control.gravity or (elsewhere and control.computed):
         return True
-    return control.computed and needs_model(control.law.law, len(control.coordinates), list(control.actuators))
+    return control.computed and needs_model(control.law.law, len(control.coordinates), tuple(control.actuators))
 
 
 class Stand:
@@ -83,7 +84,8 @@ class Stand:
         return self.one
 
 
-def needs_model(law: Law, axes: int, actuators: list[str]) -> bool:
+@functools.lru_cache(64)  # a study asks the same law for every run
+def needs_model(law: Law, axes: int, actuators: tuple[str, ...]) -> bool:
     """Whether a controller asks for the model: it says so, or it is rehearsed on recording values and seen to do it.
 
     What goes wrong in a rehearsal goes wrong again in the run, and is told there.
@@ -102,7 +104,7 @@ def needs_model(law: Law, axes: int, actuators: list[str]) -> bool:
                 return Stand(one, axes, len(actuators))
 
         n = [one] * axes
-        view = Rehearsal(one, n, n, n, n, n, actuators, None)
+        view = Rehearsal(one, n, n, n, n, n, list(actuators), None)
         own = {name: [one] * axes for name in (*law.rates, *law.memory)}
         law(view, **dict.fromkeys(law.own, one), **own)
         return {}

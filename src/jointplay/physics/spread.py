@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..engine.text import branch
+from ..engine.text import branch, seldom
 from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import is_value
 from ..numerics.linalg import Factor, dot, inverse, is_zero
@@ -181,7 +181,7 @@ class Tree(Spread):
             x, called = by_mass()
         else:  # loops say nothing where they depend on each other
             given = self.determined
-            x, called = branch(self.schur.weak(10 * self.floor), by_mass, lambda: by_loops(given))
+            x, called = branch(self.schur.weak(10 * self.floor), seldom(by_mass), lambda: by_loops(given))
         return x, self.called(forces, x, called)
 
     def moved(self, push: Sequence[Scalar], lacking: Sequence[Scalar] = ()) -> tuple[Vector, Vector]:

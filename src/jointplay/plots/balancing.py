@@ -57,7 +57,7 @@ def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple
     """Shaking force and moment about a pole (m) over a run, with the ideal twin behind: what play does to a balance."""
     found = balancing.shaking(run, pole=pole)
     ideal = None if twin is None else balancing.shaking(twin, pole=pole)
-    with sheet(run, 2 * HEIGHT) as figure:
+    with sheet(run, 2 * HEIGHT, caption="force and moment that shake the frame, over time.") as figure:
         axes = figure.subplots(2, 1, sharex=True)
         for i, (ax, name) in enumerate(zip(axes, ("force", "moment"), strict=True)):
             shown = [found[name].values, np.zeros(1)]

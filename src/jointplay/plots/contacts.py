@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from .style import (
     over_time,
     scale,
     sheet,
+    spoken,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
     plays = [places.play(joint)] if joint else list(places.loose().values())
     if not plays:
         raise InputError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
-    with sheet(run, 3.9, width=4.1) as figure:
+    what = "path of the journal" if plays[0].shape == "round" else "offset and tilt"
+    text = f"{what} of {plays[0].name} in its bearing; grey: free flight."
+    with sheet(run, 3.9, width=4.1, caption=text) as figure:
         ax = figure.add_subplot()
         (_circle if plays[0].shape == "round" else _diamond)(ax, run, plays[0])
     return figure
@@ -60,10 +64,12 @@ def gap_and_slip(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> 
     """The gaps of the contacts and, where they touch, how fast the surfaces slide."""
     needs(run, "gap", _RIGID)
     names = chosen(run, "contact", contacts)
-    with sheet(run, 2 * HEIGHT + 0.6) as figure:
+    text = "gaps of the contacts, and how fast they slide where they touch, over time."
+    with sheet(run, 2 * HEIGHT + 0.6, caption=text) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
         gaps = {name: run.gap.sel(contact=name).values for name in names}
-        size, unit = scale(max(map(largest, gaps.values())))
+        turning = set(names) <= set(angular(run))
+        size, unit = spoken("rad" if turning else "m", max(map(largest, gaps.values())))
         lines(above, run.time.values, {name: (gap / size, look(i)) for i, (name, gap) in enumerate(gaps.items())})
         above.axhline(0, color="#444444", linewidth=0.6)
         above.set_ylabel(f"gap ({unit})")
@@ -133,7 +139,7 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
     words |= {"lost": "energy lost\n(J)", "depth": "depth\n(m or rad)"}
     rows = {f"impact_{name}": text for name, text in words.items() if f"impact_{name}" in run}
     struck = [name for name in names if (whose == name).any()]
-    with sheet(run, 1.25 * len(rows) + 0.6) as figure:
+    with sheet(run, 1.25 * len(rows) + 0.6, caption="every impact over time.") as figure:
         axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
         for ax, (variable, text) in zip(axes, rows.items(), strict=True):
             for name in struck:
@@ -229,16 +235,16 @@ def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
 
 
 def _diamond(ax: Axes, run: xarray.Dataset, play: Play) -> None:
-    size, unit = scale(play.clearance) if play.unit == "m" else (1e-3, "mrad")
+    size, unit = spoken(play.unit, play.clearance)
     c, across = play.clearance / size, play.offset.imag / size
     closed = touching(run, play).any(axis=1)
     if play.length:
-        most, named = 2 * play.clearance / play.length, "tilt (mrad)"
-        tilt = 1e3 * play.tilt
-        corners = np.array([[c, 0], [0, 1e3 * most], [-c, 0], [0, -1e3 * most], [c, 0]])
+        most, named = math.degrees(2 * play.clearance / play.length), "tilt (deg)"
+        tilt = np.degrees(play.tilt)
+        corners = np.array([[c, 0], [0, most], [-c, 0], [0, -most], [c, 0]])
         ax.fill(*corners.T, color="white", lw=0)
         ax.plot(*corners.T, color="#444444", linewidth=1.0)
-        ax.set_ylim(-1.12e3 * most, 1.12e3 * most)
+        ax.set_ylim(-1.12 * most, 1.12 * most)
         ax.set_facecolor("#EFEFEF")
         ax.grid(False)
     else:

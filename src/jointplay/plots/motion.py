@@ -17,6 +17,7 @@ from .style import (
     behind,
     chosen,
     in_view,
+    largest,
     legend,
     lines,
     look,
@@ -26,6 +27,7 @@ from .style import (
     over_time,
     sheet,
     span,
+    spoken,
     turns_axis,
     wrapped,
 )
@@ -36,29 +38,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 IMPULSE = "#555555"
+ALIKE = 2  # curves of forces in one panel; more cover each other
 STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
 
 
 def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """Angles and angular rates of the bodies (of sliding ones position and speed), and below the joint forces.
 
-    bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -pi and pi.
-    Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at the top
-    stands for one far beyond the samples.  Forces are those between impacts; stems are the impulses of impacts.
+    bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -180 and 180
+    degrees.  Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at
+    the top stands for one far beyond the samples.  Forces are those between impacts; stems are the impulses of impacts.
+    More than two joints have a panel each, on one scale.
     """
     names = chosen(run, "body", bodies)
     looks = {name: look(i) for i, name in enumerate(names)}
     turning, sliding = kinds(run, names)
     joints = [str(j) for j in run.joint.values if np.nansum(force(run, str(j))) > 0] if "force_x" in run else []
-    rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along), (joints, _forces)) if names]
-    with sheet(run, HEIGHT * len(rows) + 0.45) as figure:
-        grid = figure.add_gridspec(len(rows), 2)
+    rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along)) if names]
+    loads = [joints] if 0 < len(joints) <= ALIKE else [joints[i : i + 2] for i in range(0, len(joints), 2)]
+    text = "motion of the bodies and forces of the joints over time."
+    with sheet(run, HEIGHT * (len(rows) + len(loads)) + 0.45, caption=text) as figure:
+        grid = figure.add_gridspec(len(rows) + len(loads), 2)
         for i, (shown, draw) in enumerate(rows):
-            places = [grid[i, :]] if shown is joints else [grid[i, 0], grid[i, 1]]
-            axes = [figure.add_subplot(place) for place in places]
+            axes = [figure.add_subplot(grid[i, 0]), figure.add_subplot(grid[i, 1])]
             draw(axes, run, shown, looks, twin)
             legend(axes[0])
             over_time(axes)
+        for i, some in enumerate(loads, len(rows)):
+            apart = len(joints) > ALIKE
+            places = [(grid[i, k], [name]) for k, name in enumerate(some)] if apart else [(grid[i, :], some)]
+            for place, names in places:
+                ax = figure.add_subplot(place)
+                _forces(ax, run, names, joints, twin)
+                legend(ax)
+                over_time([ax])
     return figure
 
 
@@ -84,12 +97,14 @@ def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: 
     signals = [signal for name in names for signal in _signals(run, name)]
     columns = min(3, len(signals))
     rows = -(-len(signals) // columns)
-    with sheet(run, 2.35 * rows + 0.35, width=0.4 + 2.35 * columns) as figure:
+    text = "rate over angle, of sliding bodies speed over position; a dot marks the start."
+    with sheet(run, 2.35 * rows + 0.35, width=0.4 + 2.35 * columns, caption=text) as figure:
         figure.get_layout_engine().set(wspace=0.06)  # type: ignore[union-attr, call-arg]
         grid = figure.add_gridspec(rows, columns)
         for i, (name, part) in enumerate(signals):
             ax = figure.add_subplot(grid[i // columns, i % columns])
             pairs = [(run, {**look(0), "linewidth": 0.9})]
+            size, unit = spoken("rad" if part == "angle" else "m", largest(run[part].sel(body=name)))
             if twin is not None and name in twin.body:
                 pairs.insert(0, (twin, {"color": "#8A8A8A", "linewidth": 0.9}))
             for data, style in pairs:
@@ -98,13 +113,14 @@ def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: 
                 if part == "angle":
                     made, turned = wrapped({name: at})
                     at = made[name]
+                at = at / size
                 rate = data[f"{part}_rate"].sel(body=name).values
                 ax.plot(at, rate, **style)
                 if data is run:
                     ax.plot(at[:1], rate[:1], "o", color=COLOURS[1], markersize=3.5)
                     turns_axis(ax, "x") if turned else None
                     no_round_off(ax, [rate]) or in_view(ax, [rate])
-            ax.set_xlabel("angle (rad)" if part == "angle" else f"{part} (m)")
+            ax.set_xlabel(f"{part} ({unit})")
             ax.set_ylabel("angular rate (rad/s)" if part == "angle" else "speed (m/s)")
             ax.set_title(name, loc="left")
             if i == 0 and len(pairs) > 1:
@@ -148,7 +164,9 @@ def _rates(
     units: tuple[str, str],
 ) -> Figure:
     signals = [signal for name in chosen(run, "body", bodies) for signal in _signals(run, name)]
-    with sheet(run, 1.45 * len(signals) + 0.5) as figure:
+    loudest = max(largest(run[f"{part}_{what}"].sel(body=name)) for name, part in signals)
+    text = f"{'accelerations' if what == 'acceleration' else 'velocities'} of the bodies over time."
+    with sheet(run, 1.45 * len(signals) + 0.5, caption=text) as figure:
         axes = figure.subplots(len(signals), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, (name, part)) in enumerate(zip(axes, signals, strict=True)):
             values = run[f"{part}_{what}"].sel(body=name).values
@@ -158,7 +176,9 @@ def _rates(
                 behind(ax, twin.time.values, ideal, "" if i else "ideal joints")
             lines(ax, run.time.values, {name if part == "angle" else f"{name}, {part}": (values, look(i))})
             ax.set_ylabel(units[part != "angle"].replace(" (", "\n("))
-            if in_view(ax, [values] if ideal is None else [values, ideal]):
+            if no_round_off(ax, [values], loudest):
+                pass  # the tolerance of the steps, beside what the other bodies do
+            elif in_view(ax, [values] if ideal is None else [values, ideal]):
                 note(ax, f"peaks reach {np.nanmax(np.abs(values)):.3g}")
             legend(ax)
         over_time(axes[-1:])
@@ -176,11 +196,11 @@ def _turns(
         ideal, over = wrapped({name: twin.angle.sel(body=name).values for name in shared})
         for i, name in enumerate(shared):
             if over == turned:
-                behind(left, twin.time.values, ideal[name], "" if i else "ideal joints")
+                behind(left, twin.time.values, np.degrees(ideal[name]), "" if i else "ideal joints")
             behind(right, twin.time.values, twin.angle_rate.sel(body=name).values)
-    lines(left, run.time.values, {name: (angles[name], looks[name]) for name in names})
+    lines(left, run.time.values, {name: (np.degrees(angles[name]), looks[name]) for name in names})
     lines(right, run.time.values, {name: (run.angle_rate.sel(body=name).values, looks[name]) for name in names})
-    left.set_ylabel("angle (rad)")
+    left.set_ylabel("angle (deg)")
     right.set_ylabel("angular rate (rad/s)")
     if turned:
         turns_axis(left)
@@ -191,19 +211,21 @@ def _slides_along(
 ) -> None:
     left, right = axes
     places, speeds = {}, {}
+    most = max(largest(run[axis].sel(body=name)) for name in names for axis in moving(run.sel(body=name)))
+    size, unit = spoken("m", most)
     for name in names:
         body = run.sel(body=name)
         along = moving(body)
         for axis in along:
             style: Look = looks[name] | ({"linestyle": STYLES[1]} if axis == "y" and len(along) == 2 else {})
-            places[f"{name}, {axis}"] = body[axis].values, style
+            places[f"{name}, {axis}"] = body[axis].values / size, style
             speeds[f"{name}, {axis}"] = body[f"{axis}_rate"].values, style
             if twin is not None and name in twin.body:
-                behind(left, twin.time.values, twin[axis].sel(body=name).values)
+                behind(left, twin.time.values, twin[axis].sel(body=name).values / size)
                 behind(right, twin.time.values, twin[f"{axis}_rate"].sel(body=name).values)
     lines(left, run.time.values, places)
     lines(right, run.time.values, speeds)
-    left.set_ylabel("position (m)")
+    left.set_ylabel(f"position ({unit})")
     right.set_ylabel("speed (m/s)")
 
 
@@ -230,21 +252,23 @@ def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str]) -> None:
 
 
 def _forces(
-    axes: Sequence[Axes], run: xarray.Dataset, joints: Sequence[str], _: Looks, twin: xarray.Dataset | None
+    ax: Axes, run: xarray.Dataset, shown: Sequence[str], joints: Sequence[str], twin: xarray.Dataset | None
 ) -> None:
-    (ax,) = axes
+    """The forces of some joints, on the scale of all `joints`."""
     if twin is not None and "force_x" in twin:
-        for joint in (joint for joint in joints if joint in twin.joint):
+        for joint in (joint for joint in shown if joint in twin.joint):
             behind(ax, twin.time.values, force(twin, joint))
-    lines(ax, run.time.values, {joint: (force(run, joint), look(i)) for i, joint in enumerate(joints)})
+    lines(ax, run.time.values, {joint: (force(run, joint), look(joints.index(joint))) for joint in shown})
     peaks = run.sel(joint=list(joints))
     sampled = max(float(np.nanmax(force(run, joint))) for joint in joints)
     highest = max(float(peaks.peak_force.max()), sampled)
     top = 1.08 * (highest if highest < SPIKE * sampled else sampled)  # a spike must not flatten all the rest
     top = top if top > 0 else 1.0  # no force in any sample
     ax.set_ylim(0, top)
-    for i, (at, peak) in enumerate(zip(peaks.peak_force_time.values, peaks.peak_force.values, strict=True)):
+    for joint in shown:
+        at, peak = (float(peaks[name].sel(joint=joint)) for name in ("peak_force_time", "peak_force"))
         marker = "o" if peak < top else "^"
-        ax.plot(at, min(peak, top), marker, markersize=3.5, color=COLOURS[i % len(COLOURS)], clip_on=False)
+        colour = look(joints.index(joint))["color"]
+        ax.plot(at, min(peak, top), marker, markersize=3.5, color=colour, clip_on=False)
     ax.set_ylabel("joint force (N)")
-    impulses(ax, run, joints)
+    impulses(ax, run, shown)

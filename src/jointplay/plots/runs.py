@@ -9,21 +9,25 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import flat
-from .motion import force
-from .style import IDEAL, STYLES, in_view, largest, legend, look, note, over_time, sheet
+from .motion import ALIKE, force
+from .style import IDEAL, STYLES, in_view, largest, legend, look, over_time, sheet
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+FINE = 8  # cells along each axis: fewer have no contour lines, which would say more than was computed
 
 
 def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False) -> Figure:
-    """A quantity over two parameters, as filled contours; dots mark what was computed.
+    """A quantity over two parameters: a cell of one colour for each that was computed, and nothing in between; from
+    8 x 8 cells on with contour lines.  Cells without a number are hatched.
 
     table: a DataArray with two dimensions, the first up, the second along; its name, `long_name` and `units` and
-    those of its coordinates are the labels.  logarithmic: levels by factors, for what is > 0.
+    those of its coordinates are the labels.  levels: about how many colours; logarithmic: by factors, for what is > 0.
     """
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import BoundaryNorm
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -35,22 +39,24 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
         values = np.ma.masked_less_equal(values, 0)
     if not values.count():
         raise InputError("the table holds no number to draw")
-    with sheet(None, 3.4, width=4.8) as figure:
+    with sheet(None, 3.4, width=4.8, caption="Each cell is one computation.") as figure:
         ax = figure.add_subplot()
-        chosen: dict[str, Any] = {"locator": LogLocator(subs=(1, 2, 5)), "norm": LogNorm()} if logarithmic else {}
-        if not logarithmic:
-            chosen = {"levels": MaxNLocator(levels).tick_values(float(values.min()), float(values.max()))}
+        low, high = float(values.min()), float(values.max())
+        steps = LogLocator(subs=(1, 2, 5)) if logarithmic else MaxNLocator(levels)
+        edges = np.unique(steps.tick_values(low, high if high > low else low + (abs(low) or 1.0)))
         x, y = table[along].values, table[up].values
-        filled = ax.contourf(x, y, values, cmap="cividis", **chosen)
-        inner = list(filled.levels)[1:-1]
-        if inner:
-            lined = ax.contour(x, y, values, levels=inner, colors="white", linewidths=0.4)
+        ax.patch.set(hatch="////", edgecolor="#B0B0B0", facecolor="white")
+        shades = "cividis"
+        cells = ax.pcolormesh(x, y, values, cmap=shades, norm=BoundaryNorm(edges, 256), shading="nearest")
+        if min(values.shape) >= FINE:
+            lined = ax.contour(x, y, values, levels=edges, colors="white", linewidths=0.5)
             for text in ax.clabel(lined, fontsize=7, fmt="%.4g", colors="white"):
                 text.set_path_effects([withStroke(linewidth=1.2, foreground="#333333")])
-        across, upward = (places.ravel() for places in np.meshgrid(x, y))
-        dots: dict[str, Any] = {"markersize": 3, "markeredgecolor": "#333333", "markeredgewidth": 0.6, "clip_on": False}
-        ax.plot(across, upward, "o", color="white", **dots)
-        figure.colorbar(filled, ax=ax, label=_label(table, str(table.name or "value")), pad=0.02)
+        else:
+            cells.set(edgecolor="white", linewidth=0.6)
+            ax.set_xticks(x) if len(x) <= FINE else None
+            ax.set_yticks(y) if len(y) <= FINE else None
+        figure.colorbar(cells, ax=ax, label=_label(table, str(table.name or "value")), pad=0.02)
         ax.set_xlabel(_label(table[along], along))
         ax.set_ylabel(_label(table[up], up))
         ax.grid(False)
@@ -62,32 +68,53 @@ def comparison(runs: Mapping[str, xarray.Dataset], signals: Sequence[str]) -> Fi
     """The same signals of several runs, by name: rigid, compliant and permanent contact beside the ideal joint.
 
     signals: names such as `rocker.angle_acceleration` or `slider.x_rate`; `J2.force` is the magnitude of a joint's
-    force.  A run named ideal is drawn grey and behind the others.
+    force.  A run named ideal is drawn grey and behind the others.  Three and more others have a column of panels each,
+    on one scale.
     """
     if not runs or not signals:
         raise InputError("comparison needs at least one run and one signal, such as 'J2.force'")
-    with sheet(None, 1.7 * len(signals) + 0.5) as figure:
-        axes = figure.subplots(len(signals), 1, sharex=True, squeeze=False)[:, 0]
-        order = sorted(runs, key=lambda name: name != "ideal")
-        for ax, signal in zip(axes, signals, strict=True):
-            drawn, unit = [], ""
-            for name in order:
-                values, unit = _signal(runs[name], signal, name)
-                i = [other for other in runs if other != "ideal"].index(name) if name != "ideal" else 0
-                style = look(i) | {"linewidth": 1.1, "linestyle": STYLES[i % 4]}
-                if name == "ideal":
-                    style = {"color": IDEAL, "linewidth": 2.2}
-                ax.plot(runs[name].time.values, values, label=name, **style)
-                drawn.append(values)
-            if in_view(ax, drawn):
-                note(ax, f"peaks reach {max(map(largest, drawn)):.3g} {unit}")
-            ax.set_ylabel("\n".join((*signal.replace("_", " ").rsplit(".", 1), f"({unit})")))
-        legend(axes[0])
+    others = [name for name in runs if name != "ideal"]
+    columns = [[name] for name in others] if len(others) > ALIKE else [others]
+    if "ideal" in runs:
+        columns = [["ideal", *some] for some in columns]
+    text = "The same signals of several runs" + (", grey: ideal joints." if "ideal" in runs else ".")
+    with sheet(None, 1.7 * len(signals) + 0.5, caption=text) as figure:
+        axes = figure.subplots(len(signals), len(columns), sharex=True, sharey="row", squeeze=False)
+        for row, signal in zip(axes, signals, strict=True):
+            values = {name: _signal(run, signal, name) for name, run in runs.items()}
+            unit = next(iter(values.values()))[1]
+            drawn = {name: found for name, (found, _) in values.items()}
+            for ax, names in zip(row, columns, strict=True):
+                _compared(ax, runs, drawn, names, others)
+            if in_view(row[0], list(drawn.values())):
+                high = max(drawn, key=lambda name: largest(drawn[name]))
+                ax = row[next(i for i, names in enumerate(columns) if high in names)]
+                inside: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7.5, "color": "#555555"}
+                ax.text(0.99, 0.97, f"peaks reach {largest(drawn[high]):.3g} {unit}", transform=ax.transAxes, **inside)
+            row[0].set_ylabel("\n".join((*signal.replace("_", " ").rsplit(".", 1), f"({unit})")))
+        for ax in axes[0]:
+            legend(ax)
         first = next(iter(runs.values()))
         figure.suptitle(first.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
-        axes[0].margins(x=0)
-        over_time(axes[-1:])
+        axes[0, 0].margins(x=0)
+        over_time(axes[-1])
     return figure
+
+
+def _compared(
+    ax: Axes,
+    runs: Mapping[str, xarray.Dataset],
+    drawn: Mapping[str, np.ndarray],
+    names: Sequence[str],
+    others: Sequence[str],
+) -> None:
+    """One signal of some runs in one panel."""
+    for name in names:
+        style: dict[str, Any] = {"color": IDEAL, "linewidth": 2.2}
+        if name != "ideal":
+            i = others.index(name)
+            style = look(i) | {"linewidth": 1.1, "linestyle": STYLES[0] if len(names) <= ALIKE else STYLES[i % 4]}
+        ax.plot(runs[name].time.values, drawn[name], label=name, **style)
 
 
 def _signal(run: xarray.Dataset, signal: str, name: str) -> tuple[np.ndarray, str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import functools
+import html
 import io
 import math
 import os
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +33,7 @@ TURN = 2 * math.pi
 SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
 LINE = 90  # characters that a line of a legend may hold
 WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
+NOTEBOOK = 150  # dots per inch in a notebook
 NOTHING = 1e-9  # m or rad: what never goes beyond is rounding
 SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
@@ -58,17 +63,67 @@ _LOOK: dict[Any, Any] = {
 }
 
 
-@contextlib.contextmanager
-def sheet(run: xarray.Dataset | None, height: float, width: float = WIDTH) -> Iterator[Figure]:
-    """An empty figure in our look (inches), with the heading of a run once it is drawn."""
-    import matplotlib
+@functools.cache
+def captioned() -> type[Figure]:
+    """The class of our figures: they have a caption, and notebooks show them without further ado."""
     from matplotlib.figure import Figure
 
+    class Captioned(Figure):
+        caption = ""
+
+        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png", dpi=NOTEBOOK)
+            data = base64.b64encode(stream.getvalue()).decode("ascii")
+            width = round(96 * self.get_figwidth())
+            image = f'<img width="{width}" alt="{html.escape(self.caption)}" src="data:image/png;base64,{data}">'
+            caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
+            return {"image/png": data, "text/html": f"<figure>{image}{caption}</figure>"}
+
+    return Captioned
+
+
+@contextlib.contextmanager
+def sheet(run: xarray.Dataset | None, height: float, width: float = WIDTH, caption: str = "") -> Iterator[Figure]:
+    """An empty figure in our look (inches), with the heading of a run and letters of panels once it is drawn."""
+    import matplotlib
+
     with matplotlib.rc_context(_LOOK):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = captioned()(figsize=(width, height), layout="constrained")
         yield figure
         if run is not None:
             heading(figure, run)
+        letters(figure)
+        figure.caption = _caption(run, caption)  # type: ignore[attr-defined]
+
+
+def _caption(run: xarray.Dataset | None, text: str) -> str:
+    if not text or run is None:
+        return text
+    title, stepper = run.attrs.get("title", ""), run.attrs.get("stepper", "")
+    return f"{title}: {text}" + (f" Computed with {stepper}." if stepper else "")
+
+
+def letters(figure: Figure) -> None:
+    """Letters (a), (b), ... beside the panels, where there are several; axes upon others and colour bars have none."""
+    taken: list[tuple[float, ...]] = []
+    panels = []
+    for ax in figure.axes:
+        spec = ax.get_subplotspec()
+        place = () if spec is None else (id(spec.get_gridspec()), spec.num1, spec.num2)
+        if place and place not in taken:
+            taken.append(place)
+            panels.append(ax)
+    if len(panels) < 2:
+        return
+    for ax, letter in zip(panels, string.ascii_lowercase, strict=False):
+        text = ax.annotate(
+            f"({letter})", (0, 1), xycoords="axes fraction", xytext=(-6, 5), textcoords="offset points",
+            ha="right", va="bottom", fontsize=8.5, fontweight="bold", annotation_clip=False,
+        )  # fmt: skip
+        text.set_in_layout(False)
+        if not ax.get_title("left"):
+            ax.set_title(" ", loc="left")  # holds the place
 
 
 def heading(figure: Figure, run: xarray.Dataset) -> None:
@@ -79,9 +134,11 @@ def heading(figure: Figure, run: xarray.Dataset) -> None:
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure, whole or not at all; the suffix (.png, .pdf, .svg) says how."""
-    image = io.BytesIO()
-    figure.savefig(image, dpi=200, format=Path(path).suffix.lower().removeprefix(".") or None)
+    """Write a figure, whole or not at all; the suffix (.png, .pdf, .svg) says how.  Its caption goes into the file."""
+    image, kind = io.BytesIO(), Path(path).suffix.lower().removeprefix(".") or None
+    key, caption = {"pdf": "Subject"}.get(str(kind), "Description"), getattr(figure, "caption", "")
+    known: dict[str, Any] = {"metadata": {key: caption}} if caption and kind in ("png", "pdf", "svg") else {}
+    figure.savefig(image, dpi=200, format=kind, **known)
     writing.write(path, image.getvalue())
 
 
@@ -140,7 +197,7 @@ def spoken(unit: str, most: float) -> tuple[float, str]:
 
 
 def wrapped(angles: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], bool]:
-    """Angles near zero by whole turns; if one turns over, between -pi and pi with gaps, and True."""
+    """Angles (rad) near zero by whole turns; if one turns over, between -pi and pi with gaps, and True."""
     made = {name: np.array(angle, float) for name, angle in angles.items()}
     turned = any(span(angle) > TURN for angle in made.values())
     for angle in made.values():
@@ -154,11 +211,9 @@ def wrapped(angles: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], bo
 
 
 def turns_axis(ax: Axes, which: str = "y") -> None:
-    """An axis of angles from -pi to pi."""
-    marks = {-2: r"$-\pi$", -1: r"$-\pi/2$", 0: "0", 1: r"$\pi/2$", 2: r"$\pi$"}
-    ticks = [k * math.pi / 2 for k in marks]
-    (ax.set_yticks if which == "y" else ax.set_xticks)(ticks, list(marks.values()))
-    (ax.set_ylim if which == "y" else ax.set_xlim)(-1.05 * math.pi, 1.05 * math.pi)
+    """An axis of angles from -180 to 180 degrees."""
+    (ax.set_yticks if which == "y" else ax.set_xticks)([-180, -90, 0, 90, 180])
+    (ax.set_ylim if which == "y" else ax.set_xlim)(-189, 189)
 
 
 def lines(ax: Axes, time: np.ndarray, series: Curves) -> None:
@@ -212,11 +267,13 @@ def note(ax: Axes, text: str) -> None:
 
 
 def legend(ax: Axes) -> None:
-    """Names above the panel, in lines that may run on over the next panel: its layout does not know of them."""
+    """Names above the panel, in as many lines as they need: its layout does not know of them."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
-    columns = min(len(labels), max(1, LINE // (max(map(len, labels)) + 5)))
+    spec = ax.get_subplotspec()
+    share = 1.0 if spec is None else len(spec.colspan) / spec.get_gridspec().ncols
+    columns = min(len(labels), max(1, int(share * LINE) // (max(map(len, labels)) + 5)))
     rows = math.ceil(len(labels) / columns)
     order = [i for column in range(columns) for i in range(column, len(labels), columns)]  # it fills columns, not rows
     made = ax.legend(

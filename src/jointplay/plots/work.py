@@ -27,6 +27,7 @@ from .style import (
     note,
     over_time,
     sheet,
+    spoken,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: 
     needs(run, "force_x", "a result with joint forces is needed")
     asked = chosen(run, "joint", joints)
     names = [name for name in asked if joints is not None or np.nansum(force(run, name)) > 0] or asked
-    with sheet(run, 1.35 * len(names) + 0.6) as figure:
+    text = "magnitude of the joint forces between impacts over time; stems: impulses of impacts."
+    with sheet(run, 1.35 * len(names) + 0.6, caption=text) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
             values = force(run, name)
@@ -78,7 +80,7 @@ def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarra
     if unknown is not None:
         raise InputError(f"no drive {unknown!r} in this result; there are {', '.join(given)}")
     ideal = efforts(twin) if twin is not None else {}
-    with sheet(run, 1.5 * len(names) + 0.6) as figure:
+    with sheet(run, 1.5 * len(names) + 0.6, caption="efforts of the drives and actuators over time.") as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
             values, unit = given[name]
@@ -146,7 +148,8 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
     found |= {text: -run[name].values for name, text in taken.items() if name in run}
     balance = parts["total"] - found.get("work done", 0.0) + sum(x for text, x in found.items() if text != "work done")
     parts |= {text: x for text, x in found.items() if largest(x) > 1e-9 * largest(parts["kinetic"])}
-    with sheet(run, 2 * HEIGHT + 0.3) as figure:
+    text = "energies, work and losses over time, and below what their balance leaves over."
+    with sheet(run, 2 * HEIGHT + 0.3, caption=text) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
         if twin is not None and "kinetic" in twin:
             behind(above, twin.time.values, twin.kinetic.values, "kinetic, ideal joints")
@@ -180,21 +183,26 @@ def tracking_error(
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
     time = run.time.values
-    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5) as figure:
+    text = "controlled coordinates beside their references, and their errors."
+    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5, caption=text) as figure:
         axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
-        for i, ((left, right), (name, (value, aim, error, unit))) in enumerate(zip(axes, rows.items(), strict=True)):
+        for i, ((left, right), (name, (value, aim, error, si))) in enumerate(zip(axes, rows.items(), strict=True)):
+            size, shown_unit = spoken(si, max(largest(value), largest(aim)))
+            value, aim = value / size, aim / size
             behind(left, time, aim, "reference")
             lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
-            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
+            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({shown_unit})")
+            size, unit = spoken(si, largest(error[time >= settled]) if settled < time[-1] else largest(error))
+            error = error / size
             legend(left)
             if twin is not None and name in ideal:
-                behind(right, twin.time.values, ideal[name][0], "ideal")
+                behind(right, twin.time.values, ideal[name][0] / size, "ideal")
             right.plot(time, error, **look(i))
             legend(right)
             if 0 < settled < time[-1]:
                 error = error[time >= settled]
                 right.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
-            no_round_off(right, [error], largest(aim))
+            no_round_off(right, [error], largest(aim) if unit == shown_unit else 1.0)
             right.set_ylabel(f"error ({unit})")
             note(right, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
         over_time(axes[-1])

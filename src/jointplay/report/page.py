@@ -18,6 +18,7 @@ from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
+from ..simulation.judgement import RULES
 from . import charts, scene
 from .blob import Blob, frames
 
@@ -78,7 +79,7 @@ def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
 
 def _audit(run: xarray.Dataset) -> list[list[str]]:
     named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e) for e in results.audit(run))
-    return [[name, _judged(entry)] for name, entry in named]
+    return [[name, judged(entry)] for name, entry in named]
 
 
 def payload(
@@ -200,12 +201,13 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     return [*facts, ["page by", f"jointplay {__version__}"]]
 
 
-def _judged(entry: dict[str, Any]) -> str:
+def judged(entry: dict[str, Any]) -> str:
     """The value of an entry of the audit, and its limit where it is judged."""
     judgement, limit = entry.get("judgement"), entry.get("limit")
     if judgement is None or limit is None:
         return _number(entry["value"])
-    text = f"{_number(entry['value'])} (limit {_number(limit)})"
+    rule = RULES.get(entry["name"])
+    text = f"{_number(entry['value'])} ({'at least' if rule and rule.below else 'at most'} {_number(limit)})"
     return text if judgement == "fine" else f"{text}: {judgement}"
 
 

@@ -15,7 +15,7 @@ from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
 from .companions import HALVED, Company, Headlines, companions, last, last_of, stated, step_errors
-from .course import PATIENCE
+from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .settling import settled_time
@@ -43,6 +43,7 @@ def simulate(
     audit: Literal["run", "convergence"] = "run",
     control: Control | None = None,
     settled: float | str = 0.0,
+    most_steps: int = MOST_STEPS,
     error: bool | None = None,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
@@ -58,6 +59,7 @@ def simulate(
     (`results.errors`), where a tolerance chooses the steps by companions at looser ones, else by a run with
     half the step; unless given, only the former. audit: "convergence" has them by a finer run in any case (half the
     step, a 4th or a 32nd of the tolerances), and the audit then has the largest differences of angles and places.
+    most_steps: of those that a tolerance chooses; a run that needs more ends there ("too many steps") with what it has.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
@@ -65,7 +67,8 @@ def simulate(
     own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
     loop = control or (own.control if isinstance(own, Mechanism) else None)
     company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
-    options: dict[str, Any] = {"reclose": reclose, "companions": company.steppers if company.beside else ()}
+    options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
+    options["companions"] = company.steppers if company.beside else ()
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
     if late and loop is not None and not loop.settled:
@@ -83,7 +86,8 @@ def beside_finer(
 ) -> Dataset:
     """A result with its errors by one more run, with half the step; its audit has the largest differences."""
     base, finer = simulation.base, simulation.stepper.finer()
-    again = Simulation(base, finer, every=simulation.every, until=simulation.until, reclose=simulation.reclose)
+    options: dict[str, Any] = {"reclose": simulation.reclose, "most_steps": simulation.most_steps}
+    again = Simulation(base, finer, every=simulation.every, until=simulation.until, **options)
     found = run(again, progress, strict=False, settled=settled)
     end = again.status[0]
     if end.complete:
@@ -101,7 +105,7 @@ def with_companions(
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
     found: dict[str, Headlines | str] = {}
-    patience = PATIENCE * int(simulation.steps[0])
+    patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:
             lane = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ from ..physics.record import MOMENTA
 from ..physics.step import Stepper
 from ..run import CHUNK_SECONDS, Run, undisturbed
 from ..traces import recalled
-from .endings import ending
+from .endings import ending, tired
 from .lanes import Lane
 from .outcome import Ending, Outcome
 from .steering import Pilot
@@ -34,6 +34,7 @@ NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 COMPANY = 1000  # samples of a companion at most
 PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
+MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
@@ -48,11 +49,11 @@ class Course:
     every: float | None  # s: between samples
     until: float | None  # s: how far they are to go
     asked: float  # s: where they were last asked to go
+    most_steps: int  # that a tolerance may choose on the way there
     options: dict[str, Any]  # of the run
     lock: threading.RLock
     settled: float  # s: when `count_anew` was called
     earlier: np.ndarray | None  # the words of the run at that time
-    patience = 0  # steps of a companion that follows its run
 
     def build(self) -> None:
         """The program and its run, every lane at its start."""
@@ -76,6 +77,7 @@ class Course:
         self.look()
         self.outcomes: list[Outcome | None] = [None] * self.lanes
         self.alive = np.arange(width) < self.lanes
+        self.bounds = np.full(width, NEVER)
         for k in range(width):
             self.begin(k)
             if k >= self.lanes:
@@ -165,6 +167,7 @@ class Course:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InputError(f"step takes a whole number of steps, got {n!r}")
         with self.lock:
+            self.bounds[:] = NEVER  # it is known how many there are
             if n > BURST or self.run.eager or self.called:
                 self.aim(FAR, self.taken + n)
                 self.go(None)
@@ -188,8 +191,14 @@ class Course:
             if self.until is None:
                 self.until = float(until)
             self.asked = float(until)
-            self.aim(self.stepper.whole(self.asked), NEVER)
+            self.allow(range(self.lanes))
+            self.aim(self.stepper.whole(self.asked), self.bounds)
             self.go(progress)
+
+    def allow(self, lanes: Iterable[int]) -> None:
+        """Let lanes take as many chosen steps from here as they may."""
+        chosen = list(lanes)
+        self.bounds[chosen] = self.taken[chosen] + self.most_steps if self.stepper.adaptive else NEVER
 
     def aim(self, until: float, goal: Any) -> None:
         """Set where to go, and let lanes that got where they should go on from there."""
@@ -234,15 +243,14 @@ class Course:
 
     def part(self) -> None:
         """Give up companions for which a run would wait too long."""
-        patience = self.patience or (PATIENCE * self.taken[0] if self.standing[0] != RUNNING else NEVER)
         for lane, one in enumerate(self.each):
-            if one.stepper and self.taken[lane] > patience:
+            if one.stepper and self.standing[0] != RUNNING and self.taken[lane] > PATIENCE * self.taken[0]:
                 self.run.abandon(lane)
 
-    def follow(self, stepper: Stepper, patience: int) -> None:
+    def follow(self, stepper: Stepper, most_steps: int) -> None:
         """Put the first lane back to its start, as a companion that may take so many steps."""
         self.each[0] = replace(self.each[0], stepper=stepper)
-        self.settled, self.earlier, self.patience = 0.0, None, patience
+        self.settled, self.earlier, self.most_steps = 0.0, None, most_steps
         self.begin(0)
 
     def drive(self, told: Callable[[], bool]) -> None:
@@ -310,6 +318,8 @@ class Course:
 
     def settle(self) -> None:
         """Note the ends of lanes that cannot go on."""
+        for lane in np.flatnonzero(self.alive & (self.taken >= self.bounds) & ~self.reaches(self.ends)).tolist():
+            self.ended(lane, tired(self, lane))  # type: ignore[arg-type]
         if max(self.standing.tolist()) <= DONE and not (self.losing and self.run.state_words[self.losing].any()):
             return
         for lane in range(self.lanes):

@@ -77,6 +77,17 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
     return Outcome(kind, text, time, label, remedy)
 
 
+def tired(simulation: Simulation, lane: int) -> Outcome:
+    """The end of a lane that has taken as many chosen steps as it may."""
+    time, most = float(simulation.time[lane]), simulation.most_steps
+    last = float(simulation.run["step.next"][lane])
+    remedy = "loosen rtol, or allow more with most_steps"
+    text = (
+        f"{most} steps led to t = {time:.6g} s of {simulation.asked:g} s, the next would be {last:.2g} s long; {remedy}"
+    )
+    return Outcome(Ending.TOO_MANY_STEPS, text, time, "", remedy)
+
+
 def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:
     """A step that a solver could not make, with what it left open."""
     found = failure(int(simulation.run["detail"][lane]))

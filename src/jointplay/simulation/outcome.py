@@ -22,6 +22,7 @@ class Ending(StrEnum):
     SOLVER_FAILED = "solver failed"
     STEP_TOO_SMALL = "step too small"
     STEP_TOO_LONG = "step too long"
+    TOO_MANY_STEPS = "too many steps"
     CONTACT_LOST = "contact lost"
     CONTROLLER_FAILED = "controller failed"
 

@@ -346,8 +346,8 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     elif one.pilot:
         attrs["settled"] = one.pilot.control.settled
     attrs |= trust(audit(reading), outcome, simulation.stepper)
-    result = results.from_columns(reading.system, reading.columns, attrs)
-    if not len(reading.time):
-        return result
-    late = Reading(simulation, lane, late=True).settled() if simulation.earlier is not None else {}
-    return result.assign(reading.variables() | late)
+    others: Variables = {}
+    if len(reading.time):
+        late = Reading(simulation, lane, late=True).settled() if simulation.earlier is not None else {}
+        others = reading.variables() | late
+    return results.from_columns(reading.system, reading.columns, attrs, others)

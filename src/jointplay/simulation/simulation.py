@@ -19,7 +19,7 @@ from ..model.parts import ModelError, suggestion
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.step import Stepper
 from ..system import System, structural
-from .course import FAR, Course
+from .course import FAR, MOST_STEPS, Course
 from .lanes import default_stepper, prepared, split, system_of
 from .outcome import Ending, Outcome
 
@@ -34,8 +34,8 @@ class Simulation(Course):
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
     the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
-    reclose: see `simulate`. companions: steppers that differ from this one in their numbers only; each gets a lane like
-    the first, after all others.
+    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from
+    this one in their numbers only; each gets a lane like the first, after all others.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -59,21 +59,23 @@ class Simulation(Course):
         until: float | None = None,
         reclose: bool = False,
         companions: Sequence[Stepper] = (),
+        most_steps: int = MOST_STEPS,
         eager: bool | None = None,
         fma: bool = True,
     ) -> None:
         if stepper is not None and not isinstance(stepper, Stepper):
-            raise InputError(
-                f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}"
-            )
+            raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(), got {stepper!r}")
         given = [{}] * lanes if isinstance(lanes, int) and not isinstance(lanes, bool) else lanes
         if not isinstance(given, Sequence) or not 1 <= len(given) <= LANES[-1]:
             raise InputError(
                 f"lanes must be a number from 1 to {LANES[-1]} or a list of so many mappings, got {lanes!r}"
             )
+        if not isinstance(most_steps, int) or isinstance(most_steps, bool) or most_steps < 1:
+            raise InputError(f"most_steps must be a whole number of steps >= 1, got {most_steps!r}")
         self.lock = threading.RLock()
         self._stored: dict[str, bool] = {}  # whether stored energy depends on a number, by its address
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
+        self.most_steps = most_steps
         self.settled = 0.0  # s: when `count_anew` was called
         self.earlier: np.ndarray | None = None  # the words of the run at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go

@@ -9,9 +9,9 @@ import numpy as np
 from ..elements.pose import Pose
 from ..model.control import Along, Control
 from ..model.parts import ModelError, Problem
-from ..physics.dynamics import Equations
-from ..physics.loop import Loop, tour
+from ..physics.loop import tour
 from ..physics.reduced import coordinate_value, ideal
+from ..physics.rehearsal import uses_model
 from ..run import Run
 from ..system import System
 from .assembly import freedom
@@ -24,7 +24,7 @@ def loop_doubts(system: System, q: np.ndarray, degrees: int, until: float) -> li
     mechanism, control = system.mechanism, system.mechanism.control
     if control is None:
         return []
-    modelled = Loop(Equations(mechanism, lambda address: 0)).model is not None
+    modelled = uses_model(control)
     driven = [name for name, drive in mechanism.drives.items() if drive.at_rate]
     if modelled and driven:
         text = "the controller's model cannot follow a rate drive; drive the angle instead"

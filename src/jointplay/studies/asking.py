@@ -36,7 +36,7 @@ def subject_of(
             raise InputError(f"sweep: expected a mechanism or a function of numbers, got {shorten(given)}")
         return PlainFunction(given, named)
     if stepper is not None and not isinstance(stepper, Stepper):
-        raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(step), got {stepper!r}")
+        raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(), got {stepper!r}")
     mechanism = given if control is None else given.replace(control=control)
     mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
     if settled and mechanism.control is not None and not mechanism.control.settled:

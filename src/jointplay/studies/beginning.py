@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..parallel import cores
+from ..host import cores
 from . import metrics as meters
 from . import store as stores
 from .lanes import LANES, Extent

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..parallel import cores
+from ..host import cores
 from .lanes import Interrupted
 from .subject import Machine, PlainFunction
 from .work import Job, Rows

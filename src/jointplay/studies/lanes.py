@@ -12,7 +12,6 @@ from ..engine.text import RUNNING
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..simulation import Simulation, Stepper
-from ..simulation.course import NEVER
 from ..system import System, structural
 
 if TYPE_CHECKING:
@@ -156,7 +155,8 @@ class Crew:
             self.take(run, result)
         for lane in ended:  # only now: a lane at its start has no end in sight, which results would tell
             self.refill(lane)
-        simulation.aim(simulation.stepper.whole(self.until), NEVER)
+        simulation.allow(ended)
+        simulation.aim(simulation.stepper.whole(self.until), simulation.bounds)
 
     def refill(self, lane: int) -> None:
         """Give a lane the next run that can begin."""

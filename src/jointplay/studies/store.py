@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import host
 from ..errors import InputError
 from .axes import RUN, StudyDimension
 from .plan import Plan, Rectangle
@@ -267,23 +268,27 @@ def recover(path: Path) -> None:
 @contextlib.contextmanager
 def writer(path: Path) -> Iterator[None]:
     """Hold a store as its only writer; a lock ends with its process, however that ends."""
-    import fcntl
-
     file = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(file):
             holder = os.read(file, 200).decode(errors="replace").strip() or "another process"
             text = f"{path}: is being written by {holder}; wait for it, or give another name"
-            raise InputError(text) from None
+            raise InputError(text)
         os.ftruncate(file, 0)
-        os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         for partial in path.rglob("*.partial"):  # of a process that was killed while it wrote
             partial.unlink(missing_ok=True)
         yield
     finally:
         os.close(file)
+
+
+def _locked(file: int) -> bool:
+    """Whether nobody else holds the lock; where nothing can be locked one cannot know, and must not write."""
+    try:
+        return host.lock(file)
+    except OSError:
+        return False
 
 
 def spoken(word: str) -> str:

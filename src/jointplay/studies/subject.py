@@ -17,7 +17,7 @@ from ..model.files import dumps
 from ..model.mechanism import SECTIONS, Mechanism
 from ..model.parts import ModelError, Problem, plain, suggestion
 from ..model.units import shorten
-from ..simulation import Stepper, default_stepper
+from ..simulation import MoreauJean, Stepper, default_stepper
 from ..system import structural
 from .lanes import Task
 
@@ -197,7 +197,11 @@ def changed(stepper: Stepper, numbers: Mapping[str, float]) -> Stepper:
     for key in numbers:
         if key not in known:
             raise InputError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
-    return replace(stepper, **numbers)
+    alone = isinstance(stepper, MoreauJean) and ("step" in numbers) != (
+        "rtol" in numbers
+    )  # one takes the other's place
+    both: dict[str, Any] = {"step": None, "rtol": None} if alone else {}
+    return replace(stepper, **both | dict(numbers))
 
 
 def without_play(mechanism: Mechanism) -> tuple[Mechanism, frozenset[str]]:

@@ -5,6 +5,10 @@ of the acceleration at the rate j moves a body aside by about j k^3/12; a step i
 what the largest speed of the body so far would move it on, v k.  Both are measured for all of a body at once, as the
 square root of m v^2 + J w^2, so that no length or angle has to be weighed against another.
 
+A body that contacts hold at rest has no accelerations, yet they change when it slips or leaves.  So what contacts hold
+is judged as if it moved the bodies, and a step is too long by which contacts hold for longer than they can: forces
+carried on to its end then leave their cones, and what they miss there is compared with rtol times the largest speed.
+
 A chosen step ends where something strikes, so that a short one can follow.  Contacts may knock each other open over
 and over; what has less than rtol^2 of the kinetic energy is neglected, and while impacts follow each other within
 what was a step before the first of them, more and more of it is, until they come to rest.
@@ -14,10 +18,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...engine.text import branch
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
-from ...numerics.choice import maximum
+from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import dot
+from ..contact_solver import OPEN, STICKING, either
 from ..motion import WATCHED
 from ..step import State
 from .first_order import Ends, Landing
@@ -25,6 +31,7 @@ from .passes import NOTHING, STILL
 from .second_order import GO, Going, SecondOrder
 
 SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic energy of all
+RESTING = 1e-2  # a body that has not moved yet is judged by this share of what the contacts have kept it from
 COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
 
 
@@ -51,11 +58,52 @@ class ChosenStep(SecondOrder):
         change = [a - b for a, b in zip(new.a, old.a, strict=True)]
         for i, scale in enumerate(scales):
             worst = maximum(worst, self.energy(i, change) / maximum(scale + least, NOTHING))
-        error = sqrt(worst) * (h * h) / (6 * (k + old.length) * self.motion.given("rtol"))
+        rtol = self.motion.given("rtol")
+        error = sqrt(worst) * (h * h) / (6 * (k + old.length) * rtol)
         error = where(old.length > 0, error, 0.0)  # the first pass of all, and after an impact, cannot be judged
         goes = (self.going.aim == GO) & (error * (k * k) > h * h)
         whole = self.tries if split is False else self.tries & ~split  # nothing strikes without contacts
-        return replace(ahead, error=where(whole | goes, error, 0.0))
+        error = where(whole | goes, error, 0.0)
+        if not self.near.gaps:
+            return replace(ahead, error=error)
+        modes = list(zip(self.state.modes, ahead.state.modes, strict=True))
+        shut = (whole | (self.going.aim == GO)) & either([before > OPEN for before, _ in modes])
+        missed = branch(shut, lambda: self.holding(ahead.state), lambda: 0.0)
+        freed = [((m == STICKING) & (n != STICKING)) | ((m > OPEN) & (n == OPEN)) for m, n in modes]
+        missed = maximum(missed, where(shut & either(freed), sqrt(worst) * k, 0.0))  # free from within the pass on
+        return replace(ahead, error=maximum(error, missed / rtol))
+
+    def holding(self, end: State) -> Scalar:
+        """The error of what contacts hold, as a share of the speeds: by its change, and by contacts that hold
+        for longer than they can."""
+        near, masses, new, old, k = self.near, self.equations.masses(), end.recent, self.recent, self.k
+        assert new is not None
+        friction, static, _ = self.published.coefficients(near)
+        onwards = k / (k + old.length)
+        held, changed, missed = ([0.0] * len(masses) for _ in range(3))
+        for i, (normal, tangent) in enumerate(zip(near.lines[::2], near.lines[1::2], strict=True)):
+            lasts = (self.state.modes[i] > OPEN) & (end.modes[i] > OPEN) & (old.length > 0)
+            sticks = lasts & (self.state.modes[i] == STICKING) & (end.modes[i] == STICKING)
+            forces = (new.normal[i], new.tangential[i])
+            grown = [where(lasts, x - y, 0.0) for x, y in zip(forces, (old.normal[i], old.tangential[i]), strict=True)]
+            n, t = (x + onwards * d for x, d in zip(forces, grown, strict=True))  # at the end of the pass
+            rough = near.contacts[i].tangential is not None
+            slack, was = (where(sticks, static[i] * x - abs(y), x) if rough else x for x, y in ((n, t), forces))
+            late = where(lasts & (slack < 0), slack / minimum(2 * (slack - was), -NOTHING), 0.0)  # share of the pass
+            late = minimum(late, 1.0) * k
+            for j, (a, b) in enumerate(zip(normal, tangent, strict=True)):
+                held[j] = held[j] + (a * forces[0] + b * forces[1])
+                changed[j] = changed[j] + (a * grown[0] + b * grown[1])
+                lost = where(sticks, b * (abs(t) - friction[i] * n), a * n) if rough else a * n
+                missed[j] = missed[j] + late * abs(lost)
+        share = where(self.motion.counts, k * k / (6 * (k + old.length)), 0.0)  # a sample must not shorten the step
+        off = [abs(x) * share + y for x, y in zip(changed, missed, strict=True)]
+        least, worst = SLOW * sum(self.scales, start=0.0), 0.0
+        for i, scale in enumerate(self.scales):
+            speeds = [[x / m for x, m in zip(row, masses, strict=True)] for row in (off, held)]
+            rest = self.energy(i, speeds[1]) * (RESTING * self.t) ** 2
+            worst = maximum(worst, self.energy(i, speeds[0]) / maximum(scale + least + rest, NOTHING))
+        return sqrt(worst)
 
     def over(self, ahead: Going, rest: Scalar) -> Scalar:
         """A step ends where something strikes, or is given up."""

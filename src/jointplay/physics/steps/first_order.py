@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...elements.pose import Pose, Spot
-from ...engine.text import branch, loop, subroutine
+from ...engine.text import branch, loop, seldom, subroutine
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...model.clearances import Rigid
@@ -278,7 +278,7 @@ class RigidStep:
             return first, pose, 0.0
 
         bad = maximum(drift, depth) > SHUT
-        place, turns = branch(bad, lambda: self.again(self.t, first), lambda: (first, turns))
+        place, turns = branch(bad, seldom(lambda: self.again(self.t, first)), lambda: (first, turns))
         return place, self.equations.pose(place.q, self.t, turns), where(bad, 1.0, 0.0)
 
     def again(self, t: Scalar, first: Landing) -> tuple[Landing, dict[str, Pair]]:
@@ -338,7 +338,7 @@ class RigidStep:
 
 def firmness(spread: Spread) -> Scalar:
     """How far rows are from depending on each other, from 1 down to 0; 1 where they are far from it."""
-    found: Scalar = branch(spread.weak(NEAR), lambda: sqrt(spread.least()), lambda: 1.0)
+    found: Scalar = branch(spread.weak(NEAR), seldom(lambda: sqrt(spread.least())), lambda: 1.0)
     return found
 
 

@@ -18,19 +18,20 @@ from .chosen import ChosenStep
 from .first_order import RigidStep
 from .second_order import SecondOrder
 
-STEP = 1e-5  # s: unless a step or a tolerance is given
+STEP = 1e-5  # s: of order 1, unless it is given
+RTOL = 5e-7  # of order 2, unless it or a step is given: why, docs/second_order.md
 LEAST, MOST = 1e-12, 1e-2  # tolerances
 
 
 @dataclass(frozen=True)
 class MoreauJean(Stepper):
-    """Moreau-Jean time stepping for rigid contact, with steps of one length or chosen by a tolerance.
+    """Moreau-Jean time stepping for rigid contact, with steps chosen by a tolerance or of one length.
 
-    step: the length of all steps (s); rtol: in its place, the error of a step relative to what the speed of each body
-    moves it on (steps/chosen.py); theta: weight of the new rates in the positions; projection: "combined" moves
-    positions back onto joints and closed contacts in every step, "none" leaves their drift; forces: "explicit" at the
-    beginning of a step, or at its "midpoint"; order: 2, or 1 for the scheme as published in 2016, to which
-    theta and forces belong.
+    rtol: the tolerated error of a step, relative to what the speed of each body moves it on (steps/chosen.py), 5e-7
+    unless given; step: in its place, the length of all steps (s), of order 1 1e-5 s unless given; theta: weight of
+    the new rates in the positions; projection: "combined" moves positions back onto joints and closed contacts in every
+    step, "none" leaves their drift; forces: "explicit" at the beginning of a step, or at its "midpoint"; order: 2, or
+    1 for the scheme as published in 2016, to which theta and forces belong.
     """
 
     step: float | None = None
@@ -46,7 +47,8 @@ class MoreauJean(Stepper):
 
     def __post_init__(self) -> None:
         if self.step is None and self.rtol is None:
-            object.__setattr__(self, "step", STEP)
+            name, default = ("step", STEP) if self.order == 1 else ("rtol", RTOL)
+            object.__setattr__(self, name, default)
         if self.step is not None and self.rtol is not None:
             raise InputError(f"MoreauJean: give step or rtol, not both; got {self.step!r} and {self.rtol!r}")
         positive("MoreauJean", **({"step": self.step} if self.rtol is None else {"rtol": self.rtol}))

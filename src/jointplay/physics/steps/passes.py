@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...engine.text import branch
+from ...engine.text import branch, seldom
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum
@@ -68,14 +68,22 @@ class Pass:
         self.published = RigidStep(stepper, motion, now, h)  # what both orders have in common is there
 
     def begin(
-        self, state: State, t: Scalar, k: Scalar, hit: Vector, impact: Scalar, learning: Scalar, rebounds: Scalar
+        self,
+        state: State,
+        t: Scalar,
+        k: Scalar,
+        hit: Vector,
+        impact: Scalar,
+        learning: Scalar,
+        rebounds: Scalar,
+        counts: Scalar,
     ) -> None:
         """A pass of length k to the time t.  hit: 1 for contacts that strike at its end, or in it if it is an
-        impact; learning: its end is thrown away; rebounds: impacts are not plastic."""
+        impact; learning: its end is thrown away; rebounds: impacts are not plastic; counts: it may end the run."""
         assert state.recent is not None
         self.state, self.q, self.v, self.recent = state, state.q, state.v, state.recent
         self.t, self.k, self.half, self.hit = t, k, 0.5 * k, hit
-        self.impact, self.learning, self.rebounds = impact, learning, rebounds
+        self.impact, self.learning, self.rebounds, self.counts = impact, learning, rebounds, counts
 
     def go(self) -> Ends:
         """The impulses of the pass, and what they make of it."""
@@ -213,7 +221,7 @@ class Pass:
 
     def collide(self, gaps: Vector, active: Vector, hit: Vector) -> Ends:
         """Impulses of active contacts, which stay shut or, in an impact, rebound; what is hit next is closed."""
-        near, every, lines, counts = self.near, range(len(gaps)), self.near.lines, ~self.learning
+        near, every, lines, counts = self.near, range(len(gaps)), self.near.lines, self.counts
         responses = [self.spread.impulse(line) for line in lines]
         W: Matrix = [[0] * len(lines) for _ in lines]
         for i, one in enumerate(responses):
@@ -307,7 +315,7 @@ class Pass:
             return *self.published.again(self.t, first), [maximum(gap, 0.0) for gap in gaps]
 
         bad = accepted & (maximum(first.drift, first.depth) > SHUT)
-        place, turns, gaps = branch(bad, again, lambda: (first, turns, [x + 0.0 for x in gaps]))
+        place, turns, gaps = branch(bad, seldom(again), lambda: (first, turns, [x + 0.0 for x in gaps]))
         return place, turns, gaps, where(bad, 1.0, 0.0)
 
     def refuse(self, ends: Ends, accepted: Scalar) -> None:

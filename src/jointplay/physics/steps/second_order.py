@@ -13,7 +13,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ...engine.text import branch, loop, subroutine
+from ...engine.text import branch, loop, seldom, subroutine
 from ...engine.trees import mapped
 from ...engine.typing import Scalar, Vector
 from ...engine.values import sqrt, where
@@ -60,6 +60,19 @@ class Going:
     firm: Scalar = 1.0  # how far rows are from depending on each other
 
 
+@dataclass
+class Passed:
+    """What a pass arrives at."""
+
+    ahead: Going  # where the step then stands
+    ends: Ends
+    deep: Vector  # open contacts that end in penetration
+    gaps: Vector
+    accepted: Scalar  # its end counts
+    impulses: Vector  # of contacts, normal and tangential in turn (N s)
+    reactions: list[Reaction]
+
+
 class SecondOrder(Pass):
     """One step of second order as text."""
 
@@ -74,7 +87,7 @@ class SecondOrder(Pass):
                 control.guard(self.command)
             steered = control.forces(now.q, now.t, self.command.torques)
         assert now.recent is not None
-        going, _ = loop(self.beginning(now.recent.length), self.once, PASSES)
+        going = self.passes(now.recent.length)
         pose = self.equations.pose(going.state.q, going.state.t, going.turns)
         counts = {"steps.refined": going.refined} if self.project else {}
         if motion.labels:
@@ -133,18 +146,41 @@ class SecondOrder(Pass):
         return Acting(now.a, now.multipliers, reactions, touches, command=command)
 
     # -- passes
+    def passes(self, last: Scalar) -> Going:
+        """The passes of the step.  Nearly always it is one of the whole step, which steps of one length try first by a
+        text of its own: what a pass may be for, and its length, are known in it."""
+
+        def one_by_one() -> Going:
+            going, _ = loop(self.beginning(last), self.once, PASSES)
+            return going
+
+        if not self.motion.fixed:
+            return one_by_one()
+        self.going, self.tries = self.beginning(1.0), True  # as after any pass
+        self.begin(self.now, self.motion.after, self.h, self.going.hit, False, False, False, counts=last > 0)
+        whole = self.passed()
+        going: Going = branch(whole.accepted, lambda: self.finished(whole), seldom(one_by_one))
+        return going
+
     def once(self, going: Going) -> tuple[Going, Scalar]:
         """One pass, and whether another is needed."""
         aim = going.aim
         self.going, self.tries = going, aim == TRY
-        impact, rebounds = aim == IMPACT, going.strikes <= BOUNCES
+        impact, learning, rebounds = aim == IMPACT, aim == LEARN, going.strikes <= BOUNCES
         end = self.motion.after - (going.rest - going.k)
-        self.begin(going.state, end, going.k, going.hit, impact, aim == LEARN, impact & rebounds)
-        ends = self.go()
+        self.begin(going.state, end, going.k, going.hit, impact, learning, impact & rebounds, counts=~learning)
+        this = self.passed()
+        done = this.accepted & self.tries
+        after: tuple[Going, Scalar] = branch(done, lambda: (self.finished(this), False), lambda: self.onward(this))
+        return after
+
+    def passed(self) -> Passed:
+        """What a pass that is begun arrives at."""
+        going, ends = self.going, self.go()
         gaps, gone = self.closed(ends)
         deep = [self.sinks(i, gap) for i, gap in enumerate(gaps)]
         split = (self.tries & either(deep) & (going.strikes < IMPACTS)) if deep else False
-        accepted = ~self.learning & ~split if deep else ~self.learning
+        accepted = self.counts & ~split if deep else self.counts
         self.refuse(ends, accepted)
         gone, turns, gaps, refined = self.refined(gone, gaps, accepted)
         residuals = {"drift": gone.drift, "penetration": gone.depth} | ({"violation": ends.violation} if deep else {})
@@ -160,18 +196,18 @@ class SecondOrder(Pass):
         ahead = self.judged(replace(ahead, firm=self.firm), split)
         n, t = ([getattr(touch, x) for touch in ends.touches] for x in ("normal", "tangential"))
         reactions = self.reactions_of(self.rows, self.near, ends.rows, n, t)
-        this = [x for touch in ends.touches for x in (touch.normal, touch.tangential)], reactions
+        impulses = [x for touch in ends.touches for x in (touch.normal, touch.tangential)]
+        return Passed(ahead, ends, deep, gaps, accepted, impulses, reactions)
 
-        def finished() -> tuple[Going, Scalar]:
-            if not deep:
-                return replace(ahead, reactions=reactions), False
-            calm = either([x > 0.5 for x in going.struck])
-            impulses, joints = choose(calm, (going.impulses, going.reactions), this)
-            return replace(ahead, impulses=impulses, reactions=joints), False
-
-        done = accepted & self.tries
-        after: tuple[Going, Scalar] = branch(done, finished, lambda: self.onward(ahead, ends, deep, gaps, this))
-        return after
+    def finished(self, this: Passed) -> Going:
+        """The step after its last pass."""
+        going = self.going
+        if not this.deep:
+            return replace(this.ahead, reactions=this.reactions)
+        calm = either([x > 0.5 for x in going.struck])
+        before, now = (going.impulses, going.reactions), (this.impulses, this.reactions)
+        impulses, joints = choose(calm, before, now)
+        return replace(this.ahead, impulses=impulses, reactions=joints)
 
     def judged(self, ahead: Going, split: Scalar) -> Going:
         """The pass with its error, where steps are chosen."""
@@ -195,11 +231,10 @@ class SecondOrder(Pass):
         rising = (rate + width) / maximum(-2 * bend, NOTHING)
         return minimum(maximum(where(rate > 0, rising, falling), SHORTEST * self.h), k)
 
-    def onward(
-        self, ahead: Going, ends: Ends, deep: Vector, gaps: Vector, this: tuple[Vector, list[Reaction]]
-    ) -> tuple[Going, Scalar]:
+    def onward(self, this: Passed) -> tuple[Going, Scalar]:
         """What follows a pass that does not end the step."""
         going, h = self.going, self.h
+        ahead, ends, deep, gaps = this.ahead, this.ends, this.deep, this.gaps
         impact, goes, learns = self.impact, going.aim == GO, self.learning
         old, new = going.state, ahead.state
         assert old.recent is not None and new.recent is not None
@@ -222,7 +257,7 @@ class SecondOrder(Pass):
             some = either([touch.struck for touch in ends.touches])
             record, near, t = self.motion.record, self.near.contacts, self.t
             branch(some & self.motion.counts, lambda: record.impacts(ends.touches, near, t), lambda: None)
-            added = mapped(lambda x, y: x + y, this, (impulses, reactions))
+            added = mapped(lambda x, y: x + y, (this.impulses, this.reactions), (impulses, reactions))
             impulses, reactions = choose(some, added, (impulses, reactions))
         self.begun()
         aim = where(impact, where(over, IMPACT, LEARN), where(learns, TRY, where(goes, IMPACT, GO)))
