@@ -54,5 +54,6 @@ ideal = jp.Mechanism(
 loose = ideal.loosen("knee", "0.5 mm", journal_radius="3 mm", contact=jp.Rigid(friction=0.1))
 run, twin = (jp.simulate(mechanism, until=0.75, every=2e-3) for mechanism in (loose, ideal))
 print(f"{int(run.impacts[0])} impacts in the knee, free for {float(run.share_free[0]):.1%} of the time")
-print(f"the leg is off by up to {1e3 * float(abs(jp.results.apart(run, twin, 'y')).sel(body='leg').max()):.2f} mm in height")
+off = float(abs(jp.results.apart(run, twin, "y")).sel(body="leg").max())
+print(f"the leg is off by up to {1e3 * off:.2f} mm in height")
 run.jp.report("page.html", twin=twin)

@@ -150,14 +150,11 @@ def _parser() -> options.Parser:
     _add_model(balance)
     options.add_balance(balance)
     add("library", "list the mechanisms of the library, one line each")
-
     options.add_reproduce(add("reproduce", "compute a published study and compare the numbers", "reproduce"))
     _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
-
     options.add_looking(add)
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
-
     _add_new(add("new", "write a commented model file to start from"))
     cache = add("cache", "show or clear the cache of compiled code")
     cache.add_argument("--clear", action="store_true", help="delete the cached files")
@@ -190,9 +187,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     settled = "report peaks, shares, impacts and losses from this time on as well; or '2 turns of motor'"
     run.add_argument("--settled", metavar="TIME", help=settled)
-    run.add_argument(
-        "--convergence", action="store_true", help="run again with half the step; say how far the numbers move"
-    )
+    run.add_argument("--convergence", action="store_true", help="state errors by a run with half the step")
+    run.add_argument("--no-error", action="store_true", help="do not estimate the errors of headline numbers")
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.add_argument("--report", nargs="?", const="", metavar="FILE",
@@ -244,12 +240,8 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     for option, (name, said, default) in single.items():
         sweep.add_argument(option, metavar=name, help=said, default=default)
     _add_order(sweep)
-    sweep.add_argument(
-        "--method",
-        default="sobol",
-        choices=("sobol", "latin", "random", "saltelli"),
-        help="how samples are drawn (default: sobol)",
-    )
+    methods = ("sobol", "latin", "random", "saltelli")
+    sweep.add_argument("--method", default="sobol", choices=methods, help="how samples are drawn (default: sobol)")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
     sweep.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -25,8 +25,7 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
 
 
 def derivatives(outputs: Sequence[Any], inputs: Sequence[Any], held: Sequence[Any] = ()) -> list[Tangent]:
-    """The same matrix without its structural zeros: column -> entry of each row, columns in order; what is held is taken
-    as independent of the inputs, however it was computed."""
+    """The same matrix without its zeros: column -> entry of each row, in order; what is held counts as independent."""
     known: dict[int, Tangent] = {}
     for j, x in enumerate(inputs):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
