@@ -197,8 +197,7 @@ def trim(program: Program) -> None:
 
 
 def usual(block: Block, known: set[int], apart: bool = False) -> int:
-    """How many operations a block has without those of sides that seldom run (apart), which are functions of their
-    own; what they call counts."""
+    """The operations of a block without those of sides that seldom run (apart); what they call counts."""
     count, apart = 0 if apart or block.seldom else len(block.code), apart or block.seldom
     for item in block.code:
         if not isinstance(item, Value) and item.word != "call":
