@@ -25,14 +25,12 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
 
 
 def derivatives(outputs: Sequence[Any], inputs: Sequence[Any], held: Sequence[Any] = ()) -> list[Tangent]:
-    """The same matrix without its zeros: column -> entry of each row, in order; what is held counts as independent."""
+    """The same without its structural zeros: column -> entry of each row; what is held is independent of the inputs."""
     known: dict[int, Tangent] = {}
-    for j, x in enumerate(inputs):
+    for j, x in enumerate((*inputs, *held)):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
-            known.setdefault(base.serial, {})[j] = sign
-    for x in (x for x in held if isinstance(x, Value)):
-        known.setdefault(x.args[0].serial if x.op == "neg" else x.serial, {})
+            known.setdefault(base.serial, {}).update({j: sign} if j < len(inputs) else {})
     return [dict(sorted(row.items())) for row in tangents(outputs, known, len(inputs))]
 
 
