@@ -150,14 +150,11 @@ def _parser() -> options.Parser:
     _add_model(balance)
     options.add_balance(balance)
     add("library", "list the mechanisms of the library, one line each")
-
     options.add_reproduce(add("reproduce", "compute a published study and compare the numbers", "reproduce"))
     _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
-
     options.add_looking(add)
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
-
     _add_new(add("new", "write a commented model file to start from"))
     cache = add("cache", "show or clear the cache of compiled code")
     cache.add_argument("--clear", action="store_true", help="delete the cached files")
