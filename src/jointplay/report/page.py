@@ -88,8 +88,7 @@ def payload(
 ) -> tuple[dict[str, Any], str]:
     """What the page knows: a JSON object, and its arrays as base64."""
     blob, names = Blob(), [str(name) for name in run.body.values]
-    places = _places(run, mechanism)
-    loose = list(places.loose().values()) if places else []
+    loose = list(places.loose().values()) if (places := _places(run, mechanism)) else []
     shared = twin is not None and bool(twin.sizes.get("time"))
     _ensure_twin(twin, names)
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
