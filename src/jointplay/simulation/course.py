@@ -33,6 +33,7 @@ NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
 MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
+LISTED = 1_000_000  # impacts of a run at most; later ones are only counted
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -69,6 +70,7 @@ class Course:
         self.program, self.text = first.system.program(kind, make)
         width = next(n for n in LANES if n >= self.lanes)
         self.run = Run(self.program, lanes=width, share=self.share, **self.options)
+        self.run.most = dict.fromkeys({"impacts", "contacts"} & self.program.streams.keys(), LISTED)
         self.look()
         self.outcomes: list[Outcome | None] = [None] * self.lanes
         self.alive = np.arange(width) < self.lanes
