@@ -122,7 +122,7 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int |
     return call
 
 
-def _top() -> tuple[argparse.ArgumentParser, dict[str, Any]]:
+def _top() -> tuple[options.Parser, dict[str, Any]]:
     """The parser without its commands, and what --debug is, which every command takes too."""
     parser = options.Parser(
         prog="jointplay",
@@ -138,7 +138,7 @@ def _top() -> tuple[argparse.ArgumentParser, dict[str, Any]]:
     return parser, debugging
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> options.Parser:
     parser, debugging = _top()
     commands = parser.add_subparsers(metavar="command", required=True)
 
