@@ -122,7 +122,8 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int |
     return call
 
 
-def _parser() -> options.Parser:
+def _top() -> tuple[options.Parser, dict[str, Any]]:
+    """The parser without its commands, and what --debug is, which every command takes too."""
     parser = options.Parser(
         prog="jointplay",
         description="Planar mechanisms whose joints have play.",
@@ -134,6 +135,11 @@ def _parser() -> options.Parser:
     debugging: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
     parser.add_argument("--debug", default=False, **debugging)
     parser.set_defaults(parser=parser)
+    return parser, debugging
+
+
+def _parser() -> options.Parser:
+    parser, debugging = _top()
     commands = parser.add_subparsers(metavar="command", required=True)
 
     def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:

@@ -36,6 +36,7 @@ COMPANY = 1000  # samples of a companion at most
 PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
 MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
+LISTED = 1_000_000  # impacts of a run at most; later ones are only counted
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
 
 
@@ -74,6 +75,7 @@ class Course:
         self.program, self.text = first.system.program(kind, make)
         width = next(n for n in LANES if n >= self.lanes)
         self.run = Run(self.program, lanes=width, share=self.share, **self.options)
+        self.run.most = dict.fromkeys({"impacts", "contacts"} & self.program.streams.keys(), LISTED)
         self.look()
         self.outcomes: list[Outcome | None] = [None] * self.lanes
         self.alive = np.arange(width) < self.lanes

@@ -217,7 +217,7 @@ class Simulation(Course):
                 self.run.state_words[at : at + len(old)] = old
         for slot_name in (slot.name for slot in before.program.parameters):
             self.run[slot_name] = before[slot_name]
-        self.run.collected = before.collected
+        self.run.collected, self.run.beyond = before.collected, before.beyond
         for k, outcome in enumerate(outcomes):
             self.ended(k, outcome)
 
