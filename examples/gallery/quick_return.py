@@ -50,5 +50,5 @@ print(f"the ram is {late.mean():.4f} ms later; over {len(late)} turns {late.min(
 print(f"a tenfold sharper tolerance moves that by up to {abs(sharper - late).max():.1g} ms; the audit: {run.judgement}")
 for address, value in (("J4.restitution", 0.6), ("J4.friction", 0.0), ("J4.clearance", "0.15 mm")):
     _, other = later(loose.with_({address: value}))
-    print(f"with {address} = {value}: {other.mean():.4f} ms")
+    print(f"with {address} = {value}: {other.min():.3f} to {other.max():.3f} ms")
 run.jp.report("page.html", twin=twin)
