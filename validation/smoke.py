@@ -22,6 +22,8 @@ COMMANDS = [
     (["run", "press.yaml", "--until", "0.5", "-o", "press.nc"], "press.nc"),
     (["run", "press.yaml", "--until", "0.5", "-o", "press.csv"], "press.csv"),
     (["report", "press.nc"], "press.html"),
+    (["signals", "press.nc"], "kinetic"),
+    (["compare", "press.nc", "press.nc"], "together"),
     (["equilibria", "pendulum"], "stable"),
     (["cache"], "directory"),
     (["completion", "bash"], "complete"),
@@ -32,6 +34,7 @@ COMMANDS = [
 ]
 FULL = [
     (["run", "press.yaml", "--until", "0.5", "--plot", "press.png", "-o", "press.parquet"], "press.png"),
+    (["plot", "press.nc", "-o", "motion.png"], "motion.png"),
     (["balance", "press.yaml", "--objective", "force", "--adjust", "crank", "-o", "b.yaml"], "conditions"),
     ([*STUDY, "-o", "study.zarr"], "2"),
     (["sweep", "status", "study.zarr"], "2"),
