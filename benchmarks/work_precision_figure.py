@@ -44,7 +44,7 @@ def measured() -> Rows:
         "SICONOS 4.4": (PEER_STEPS if command else (), lambda h: peer(command or [], h), 1),
         "published scheme (order=1)": ((1e-4, 3e-5, 1e-5, 3e-6, 1e-6), lambda h: tracked(jp.MoreauJean(h, order=1)), 1),
         "second order, equal steps": ((1e-3, 3e-4, 1e-4, 3e-5, 1e-5), lambda h: tracked(jp.MoreauJean(h)), ROUNDS),
-        "second order, chosen steps": (
+        "second order, chosen steps, error stated": (
             (1e-4, 1e-5, 1e-6, 1e-7, 1e-8),
             lambda r: tracked(jp.MoreauJean(rtol=r)),
             ROUNDS,

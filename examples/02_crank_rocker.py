@@ -29,7 +29,7 @@ page = jp.report.write(run, build / "crank_rocker.html", twin=twin, command="mak
 
 
 def largest(result, joint: str) -> float:
-    return float(result.peak_force.sel(joint=joint))
+    return float(result.peak_force_settled.sel(joint=joint))
 
 
 print(f"{loose.name}: {run.outcome_text} in {run.steps:,} steps; from 1 s on")
@@ -41,14 +41,15 @@ rows = {
     "rms torque (N m)": lambda r: float(r.control_rms[0]),
     "largest force in J2 (N)": lambda r: largest(r, "J2"),
     "largest force in J3 (N)": lambda r: largest(r, "J3"),
-    "energy lost by impacts (J)": lambda r: float(r.impact_loss[-1]),
-    "energy lost by friction (J)": lambda r: float(r.friction_loss[-1]),
+    "energy lost by impacts (J)": lambda r: float(r.impact_loss_settled),
+    "energy lost by friction (J)": lambda r: float(r.friction_loss_settled),
 }
 for name, number in rows.items():
     print(f"{name:34} {number(run):12.4g} {number(twin):12.4g}")
-for joint, free, impacts in zip(run.contact.values, run.share_free.values, run.impacts.values, strict=True):
-    hardest = float(run.impact_normal[run.impact_contact == joint].max())
-    print(f"{joint} flies free for {free:.1%} of the time; {impacts} impacts, the hardest of {hardest:.2f} N s")
+for joint in run.contact.values:
+    one = run.sel(contact=joint)
+    print(f"{joint} flies free for {float(one.share_free_settled):.1%} of the time; ", end="")
+    print(f"{int(one.impacts_settled)} impacts, the hardest of {float(one.peak_impulse_settled):.2f} N s")
 for entry in jp.results.audit(run):
     print(f"audit, {entry['name']}: {entry['value']:.2g} {entry['unit'] if entry['unit'] != '1' else ''}")
 print("written: build/crank_rocker.nc, build/crank_rocker_ideal.nc, build/crank_rocker.png")

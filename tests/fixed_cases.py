@@ -28,7 +28,7 @@ class Case(NamedTuple):
         others = {key: x for key, x in (changes or {}).items() if not key.startswith("start.")}
         options = {"every": self.until / SAMPLES, "strict": False, **self.options}
         options["start"] = {**options.get("start", {}), **moved}
-        return jp.simulate(self.mechanism.with_(others), self.until, **options)
+        return jp.simulate(self.mechanism.with_(others), self.until, error=False, **options)
 
     def nudges(self) -> list[dict[str, float]]:
         """Changes by one unit in the last place, up and down, of each start value that is not 0 (four coordinates and

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -58,6 +59,8 @@ class Run:
         self.arrays = {n: np.zeros((array_size(a), lanes), array_dtype(a)) for n, a in program.arrays.items()}
         self.stop_word = np.zeros(1, np.int64)
         self.collected: dict[str, list[list[np.ndarray]]] = {s: [[] for _ in range(lanes)] for s in program.streams}
+        self.most: dict[str, int] = {}  # rows of a stream that are kept; those beyond are counted by their first column
+        self.beyond: dict[str, list[Counter[float]]] = {s: [Counter() for _ in range(lanes)] for s in program.streams}
         self.steps_taken, self.chunk = 0, 64
         self.slots = {s.name: s for s in (*program.parameters, *program.slots)}  # a state before a parameter
         for lane in range(lanes):
@@ -108,8 +111,9 @@ class Run:
             self.arrays[name][:, lane] = data
         for slot, given in zip(program.slots, words, strict=True):
             self.state_words[self.places[slot.name] :][: slot.size, lane] = given
-        for rows in self.collected.values():
+        for stream, rows in self.collected.items():
             rows[lane] = []
+            self.beyond[stream][lane].clear()
 
     # -- what is known
     def words(self, name: str) -> tuple[np.ndarray, Cell]:
@@ -235,8 +239,18 @@ class Run:
         for name, buffer in self.buffers.items():
             counts = self.state_words[self.places[f"{name}.rows"]]
             for lane in np.flatnonzero(counts):
-                self.collected[name][lane].append(buffer[: counts[lane], :, lane].copy())
+                self.keep(name, int(lane), buffer[: counts[lane], :, lane])
             counts[:] = 0
+
+    def keep(self, stream: str, lane: int, rows: np.ndarray) -> None:
+        """Keep a copy of rows, up to the most of their stream."""
+        parts = self.collected[stream][lane]
+        if stream in self.most:
+            room = max(0, self.most[stream] - sum(map(len, parts)))
+            self.beyond[stream][lane].update(rows[room:, 0].tolist())
+            rows = rows[:room]
+        if len(rows):
+            parts.append(rows.copy())
 
     def eager_steps(self, steps: int, expect: int | None) -> int:
         """The same steps, computed at once in Python, all lanes together."""
@@ -249,7 +263,7 @@ class Run:
                     for name, word in words.items():
                         self.state_words[self.places[name], lane] = word
                     for stream, row in rec.rows if words["status"] <= DONE else ():
-                        self.collected[stream][lane].append(np.array([row]))
+                        self.keep(stream, lane, np.array([row]))
                 taken += 1
                 self.steps_taken += 1
             spent = time.perf_counter() - begin

@@ -13,6 +13,7 @@ from jointplay.analysis import Series, textbook
 from jointplay.analysis.contact_numbers import contact_evidence, other_contacts
 from jointplay.analysis.driving import drive_period
 from jointplay.analysis.evidence import VERDICTS
+from jointplay.analysis.judge import fitting
 from jointplay.model import Prismatic
 from tests.analysis.signals import regular, sampled
 
@@ -121,6 +122,17 @@ def test_other_contacts():
     wu = jp.library.wu_2017(clearance=5e-4, contact=jp.library.wu_2017_contact())
     assert other_contacts(wu, "damping", 0.1) == {"P.normal.damping": pytest.approx(5.8e3)}
     assert other_contacts(jp.library.crank_rocker_2016(), "damping", 0.1) == {}
+
+
+def test_rigid_contact_in_steps_of_second_order():
+    """The exact map of this oscillator has one impact a period; while its transient fades it is nothing else yet."""
+    chosen = fitting(oscillator(2.6), None, 0.1, 1, 1.0)  # the default of simulate chooses its steps
+    assert chosen.impulsive and not chosen.adaptive and 0.1 / chosen.step == pytest.approx(round(0.1 / chosen.step))
+    asked = {"stepper": jp.MoreauJean(step=4e-3)}
+    early = jp.verdict(oscillator(2.6), until=60.0, settle=60.0, **asked)
+    assert early.verdict == "inconclusive" and "as by a transient" in "".join(one.says for one in early.evidence)
+    late = jp.verdict(oscillator(2.6), until=120.0, settle=150.0, **asked)
+    assert (late.verdict, late.multiple) == ("periodic", 1)
 
 
 def test_the_verdict_depends_on_the_damping_of_contacts():

@@ -398,7 +398,9 @@ def test_drives_and_forces_that_do_nothing_fail_at_import(afresh):
 
 
 def test_only_kinds_with_a_pushing_row_follow():
-    with pytest.raises(ModelError, match="only a revolute joint can have a following contact; use a rigid one"):
+    with pytest.raises(
+        ModelError, match=r"only a revolute joint can have permanent contact .following.; use a rigid one"
+    ):
         jp.loads(FLOOR.replace("{kind: rigid, friction: 0.3}", "{kind: following}"))
     assert math.isclose(jp.loads(FLOOR).joints["J"].looseness, 0.0)
 

@@ -8,6 +8,7 @@ from jointplay import model
 from jointplay.model import Following, ModelError, Rigid, library
 
 BETWEEN = ("ground.O", "arm.start")
+TIGHT = "so that there is no play to count on; leave the joint ideal or choose a clearance fit"
 KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grades 5 to 11, such as '20 H7/g6'"
 TEXT = """\
 ground: {points: {O: [0, 0], P: [1, 0]}}
@@ -114,7 +115,7 @@ def test_two_radii_of_any_size(journal, bearing):
         ({"fit": "20 H7/g6", "at": "middle"}, "at: must be min, mean or max, got 'middle'"),
         (
             {"fit": "20 H7/p6"},
-            f"fit: no shaft 'p6' in the table; {KNOWN}",
+            f"fit: '20 H7/p6' is an interference fit: the shaft p6 is larger than the hole, {TIGHT}; {KNOWN}",
         ),
         ({"fits": "20 H7/g6"}, "fits: unknown key; did you mean 'fit'?"),
         ({"lower": 1, "upper": 1}, "lower: must be < upper, which is 1.0, got 1.0"),
@@ -130,7 +131,9 @@ def test_refusals_of_a_revolute_joint(fields, message):
     assert str(caught.value) == f"revolute.{message}"
 
 
-FOLLOWING = "contact: only a revolute joint can have a following contact; use a rigid one, such as {kind: rigid}"
+FOLLOWING = (
+    "contact: only a revolute joint can have permanent contact (following); use a rigid one, such as {kind: rigid}"
+)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_contact_that_pulls_at_the_start_is_refused_at_once():
 def test_contacts_a_stepper_cannot_compute_are_named():
     mechanism = library.pendulum(1).loosen("J1", clearance=0.01, contact=Rigid(friction=0.1))
     with pytest.raises(
-        ValueError, match=r"J1\.contact: RungeKutta computes following and compliant contact, got a rigid"
+        ValueError, match=r"J1\.contact: RungeKutta computes permanent and compliant contact, got a rigid"
     ):
         simulate(mechanism, 1.0, RungeKutta())
 
@@ -80,7 +80,7 @@ def test_contacts_a_stepper_cannot_compute_are_named():
     [
         ({"until": 0.0}, "until must be a number of seconds > 0, got 0.0"),
         ({"until": math.nan}, "until must be a number of seconds > 0, got nan"),
-        ({"until": "soon"}, "until must be a number of seconds > 0, got 'soon'"),
+        ({"until": "soon"}, r"until: must be a number such as 1\.5 or '1\.5 s', got 'soon'"),
         ({"every": -1.0}, "every must be a number of seconds > 0, got -1.0"),
         ({"every": 3.0}, "every = 3 s is longer than the run of 1 s"),
         ({"start": {"bar9": 1.0}}, "start.bar9: no such body"),

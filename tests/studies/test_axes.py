@@ -52,7 +52,7 @@ def test_linked_axes_are_one_dimension():
         ({"J2.clearance": jp.uniform(1e-3, 1e-3)}, "low end below"),
         ({"J2.clearance": jp.normal(1e-3, 0)}, "sigma > 0"),
         ({"J2.clearance": jp.normal(1e-3, 1e-4, 2e-3, 1e-3)}, "cut from low to high"),
-        ({"J2.clearance": "20 H7/x6"}, "no shaft"),
+        ({"J2.clearance": "20 H7/x6"}, "interference fit"),
         ({"crank.mass": jp.fit("20 H7/g6")}, "a fit says a clearance"),
         ({"J2.clearance": [1e-3, "1 mm"]}, "holds 0.001 twice"),
         ({"J2.clearance": [math.nan]}, "finite number"),

@@ -199,8 +199,8 @@ def twin_evidence(twin: Series, details: dict[str, Any]) -> Evidence:
     """The same slope for the ideal twin, which cannot be chaotic if it is driven."""
     near = looked_at(twin)
     slope = details["twin"] = rosenstein(near, embedding(near))
-    said = "the slope of the ideal twin: what the method gives without any play"
-    return Evidence("divergence of neighbours of the ideal twin, 1/s", slope.slope, slope.error, said, CHAOTIC)
+    said = "the slope with ideal joints: what the method gives without any play"
+    return Evidence("divergence of neighbours with ideal joints, 1/s", slope.slope, slope.error, said, CHAOTIC)
 
 
 def surrogate_evidence(near: Series, chosen: Embedding, explained: bool, details: dict[str, Any]) -> list[Evidence]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..physics.steps.moreau_jean import STEP
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
@@ -163,7 +164,13 @@ def determined(mechanism: Mechanism, period: float) -> Verdict:
 
 
 def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, until: float) -> Any:
-    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s)."""
+    """A stepper for the analysis: finer by a factor, and with whole numbers of steps in an interval (s).
+
+    A section needs states at its own times. Steps of rigid contact that a tolerance chooses end elsewhere, so that the
+    analysis takes steps of one length in their place, as short as those of order 1 are unless one is given.
+    """
     chosen: Any = stepper or default_stepper(mechanism)
+    if chosen.impulsive and chosen.adaptive:
+        chosen = replace(chosen, step=STEP, rtol=None)
     chosen = chosen.finer() if fineness > 1 else chosen
     return chosen if chosen.adaptive else replace(chosen, step=interval / math.ceil(interval / chosen.step - 1e-9))

@@ -14,7 +14,7 @@ from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import LINEAR, Exponent, exponent
 from .regular import one_phase, tolerance, two_phases
 from .series import Series, moves
-from .strobed import CLEAR, PER_PERIOD, Watched, part_evidence, section_evidence
+from .strobed import CLEAR, PER_PERIOD, VAGUE, Watched, part_evidence, section_evidence
 from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
@@ -305,9 +305,12 @@ def judged(
         found = Evidence("change of the signal after a period", one.residual, enough, said, PERIODIC)
         return PERIODIC, one.periods[0], [found]
     two = two_phases(series)
-    explained = two.residual <= EXPLAINED
+    narrow = plan.period is not None and spread <= VAGUE
+    explained = two.residual <= EXPLAINED and not narrow
     said = "two phases do not explain it"
-    if explained:
+    if narrow:  # two phases explain what one does, too
+        said = f"the section is spread over {spread:.1g} of the motion only, as by a transient that still fades"
+    elif explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
     name = "change of the signal at equal phases of two"
     found = Evidence(name, two.residual, EXPLAINED, said, QUASI if explained else "")

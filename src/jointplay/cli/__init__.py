@@ -122,7 +122,8 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int |
     return call
 
 
-def _parser() -> options.Parser:
+def _top() -> tuple[options.Parser, dict[str, Any]]:
+    """The parser without its commands, and what --debug is, which every command takes too."""
     parser = options.Parser(
         prog="jointplay",
         description="Planar mechanisms whose joints have play.",
@@ -134,6 +135,11 @@ def _parser() -> options.Parser:
     debugging: dict[str, Any] = {"action": "store_true", "help": "show the traceback of an error"}
     parser.add_argument("--debug", default=False, **debugging)
     parser.set_defaults(parser=parser)
+    return parser, debugging
+
+
+def _parser() -> options.Parser:
+    parser, debugging = _top()
     commands = parser.add_subparsers(metavar="command", required=True)
 
     def add(name: str, text: str, module: str = "commands") -> argparse.ArgumentParser:
@@ -143,22 +149,18 @@ def _parser() -> options.Parser:
         return made
 
     _add_run(add("run", "simulate a mechanism and write what happened", "run"))
-    _add_sweep(add("sweep", "compute a study: many runs over values, grids and samples", "sweep"))
-
-    _add_check(add("check", "assemble a mechanism and say what is odd about it"))
+    _add_sweep(add("sweep", "compute a study: many runs over grids, lists and samples", "sweep"))
+    _add_check(add("check", "assemble a mechanism, count its degrees of freedom and warn of doubtful data"))
     _add_equilibria(add("equilibria", "find the positions in which a mechanism can rest"))
     balance = add("balance", "balance a mechanism by counterweights, springs or geared inertias", "balance")
     _add_model(balance)
     options.add_balance(balance)
     add("library", "list the mechanisms of the library, one line each")
-
-    options.add_reproduce(add("reproduce", "compare our numbers with those of a published study", "reproduce"))
+    options.add_reproduce(add("reproduce", "compute a published study and compare the numbers", "reproduce"))
     _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
-
     options.add_looking(add)
     _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
-
     _add_new(add("new", "write a commented model file to start from"))
     cache = add("cache", "show or clear the cache of compiled code")
     cache.add_argument("--clear", action="store_true", help="delete the cached files")
@@ -167,14 +169,14 @@ def _parser() -> options.Parser:
     return parser
 
 
-def _add_new(new: argparse.ArgumentParser) -> None:
-    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
-    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
-
-
 def _add_completion(completion: argparse.ArgumentParser) -> None:
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
     completion.epilog = 'bash: eval "$(jointplay completion bash)" in ~/.bashrc; zsh and fish: see docs/install.md'
+
+
+def _add_new(new: argparse.ArgumentParser) -> None:
+    new.add_argument("name", metavar="NAME", help="the file will be NAME.yaml")
+    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -184,16 +186,15 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="result: .nc, .csv or .parquet (default: the model's name with .nc)"
     )
     run.add_argument("--every", metavar="TIME", help="time between two samples of the result")
-    run.add_argument("--rtol", metavar="R", help="relative error of chosen steps")
-    run.add_argument("--atol", metavar="A", help="absolute error of chosen steps, without rigid contact")
+    run.add_argument("--rtol", metavar="R", help="relative tolerance of adaptive steps")
+    run.add_argument("--atol", metavar="A", help="absolute tolerance of adaptive steps; not for rigid contact")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (--order 1: 1e-5 s unless given)")
     _add_order(run)
-    run.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
-    settled = "tell peaks, shares, impacts and losses from here on too: a time, or '2 turns of motor'"
+    run.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
+    settled = "report peaks, shares, impacts and losses from this time on as well; or '2 turns of motor'"
     run.add_argument("--settled", metavar="TIME", help=settled)
-    run.add_argument(
-        "--convergence", action="store_true", help="run again with half the step; say how far the numbers move"
-    )
+    run.add_argument("--convergence", action="store_true", help="state errors by a run with half the step")
+    run.add_argument("--no-error", action="store_true", help="do not estimate the errors of headline numbers")
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.add_argument("--report", nargs="?", const="", metavar="FILE",
@@ -205,7 +206,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 
 def _add_check(check: argparse.ArgumentParser) -> None:
     _add_model(check)
-    check.add_argument("--matrix", action="store_true", help="print the matrix of constraints too")
+    check.add_argument("--matrix", action="store_true", help="print the constraint matrix (Jacobian) too")
 
 
 def _add_equilibria(equilibria: argparse.ArgumentParser) -> None:
@@ -231,23 +232,24 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
         name, _, help_text = said.partition(": ")
         sweep.add_argument(option, action="append", default=[], metavar=name, help=help_text)
     single: dict[str, tuple[str, str, str | None]] = {
-        "--samples": ("N", "how many samples to draw of distributions and fits", None),
-        "--seed": ("N", "of the samples (default: 0)", "0"),
+        "--samples": ("N", "how many samples to draw from distributions and fits", None),
+        "--seed": ("N", "seed of the samples (default: 0)", "0"),
         "--until": ("TIME", "simulated time of a run, s or with a unit (default: 10)", "10"),
-        "--settled": ("TIME", "statistics of signals count from here on", None),
+        "--settled": ("TIME", "statistics of signals count from this time on", None),
         "--every": ("TIME", "time between two samples of a run", None),
-        "--rtol": ("R", "relative error of chosen steps", None),
-        "--atol": ("A", "absolute error of chosen steps, without rigid contact", None),
+        "--rtol": ("R", "relative tolerance of adaptive steps", None),
+        "--atol": ("A", "absolute tolerance of adaptive steps; not for rigid contact", None),
         "--step": ("TIME", "length of fixed steps", None),
         "--executor": ("WORKERS", "how many workers, or the address of a Dask scheduler", None),
-        "--shard": ("I/N", "compute one part of N into a store of its own, for collect", None),
+        "--shard": ("I/N", "compute part I of N into its own store, for collect", None),
     }
     for option, (name, said, default) in single.items():
         sweep.add_argument(option, metavar=name, help=said, default=default)
     _add_order(sweep)
-    sweep.add_argument("--method", default="sobol", choices=("sobol", "latin", "random", "saltelli"), help="of samples")
+    methods = ("sobol", "latin", "random", "saltelli")
+    sweep.add_argument("--method", default="sobol", choices=methods, help="how samples are drawn (default: sobol)")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
-    sweep.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
+    sweep.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.epilog = (
         "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
@@ -267,8 +269,8 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         ("--period", "TIME", "period of the drive, where it is not known from the model"),
         ("--until", "TIME", "how much of a model's motion is looked at (default: 60 drive periods)"),
         ("--settle", "TIME", "how long a model runs before (default: a quarter of that)"),
-        ("--rtol", "R", "relative error of chosen steps"),
-        ("--atol", "A", "absolute error of chosen steps, without rigid contact"),
+        ("--rtol", "R", "relative tolerance of adaptive steps"),
+        ("--atol", "A", "absolute tolerance of adaptive steps; not for rigid contact"),
         ("--step", "TIME", "length of fixed steps"),
         ("--over", "ADDRESS=A:B:N", "a bifurcation diagram of a model over N values of a number: 0.1:1 mm:200"),
     ):
@@ -278,13 +280,13 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
     analyse.add_argument(
         "--follow",
         action="store_true",
-        help="with --over: each value goes on from the one before, both ways",
+        help="with --over: start each value where the one before ended, upwards and downwards",
     )
     analyse.add_argument(
-        "--contacts", action="store_true", help="also the exponent with other stiffness and damping of the contacts"
+        "--contacts", action="store_true", help="also how the exponent depends on stiffness and damping of the contacts"
     )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
-    analyse.add_argument("--reclose", action="store_true", help="close the start anew, from its first values alone")
+    analyse.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
                          "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(
@@ -293,7 +295,11 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
 
 
 def _add_order(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--order", choices=("1", "2"), help="of rigid steps: 2 unless given, 1 is the scheme of 2016")
+    parser.add_argument(
+        "--order",
+        choices=("1", "2"),
+        help="order of the steps for rigid contact (default: 2; 1 is the scheme published in 2016)",
+    )
 
 
 def _add_report(report: argparse.ArgumentParser) -> None:
@@ -332,5 +338,5 @@ def _add_own(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="own",
         metavar="FILE",
-        help="Python file with kinds and laws of your own, which is run first; may be repeated",
+        help="Python file with your own kinds and laws, run first; may be repeated",
     )

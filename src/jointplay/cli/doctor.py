@@ -66,15 +66,15 @@ def _machine() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}{_untested()}"
     yield "cores", str(host.cores())
     try:
-        from jointplay.engine.native import processor
+        from jointplay.engine.native import place
 
-        name, features, llvm = processor()
+        rest, name, features = place().rsplit(" ", 2)
     except Exception as error:  # whatever a library that does not fit raises
         yield "processor", f"missing: LLVM cannot be asked ({error})"
         return
-    known = [feature for feature in FEATURES if features.get(feature)]
+    known = [feature for feature in FEATURES if f"+{feature}" in features.split(",")]
     yield "processor", f"{name} with {', '.join(known) or 'none of ' + ', '.join(FEATURES)}"
-    yield "LLVM", llvm
+    yield "LLVM", rest.partition(" ")[2]
 
 
 def _untested() -> str:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from jointplay.errors import InputError
 
 from . import inputs
 from .tables import columns, spoken
-
-if TYPE_CHECKING:
-    from xarray import Dataset
 
 FIGURES: tuple[str, ...] = (
     "motion",
@@ -48,8 +44,8 @@ def signals(arguments: argparse.Namespace) -> None:
     rows: list[tuple[str, ...]] = [("signal", "unit", "smallest", "largest", "last", "")]
     for name in shown:
         variable = run[name if name in run else name.rpartition(".")[2]]
-        values = found[name][np.isfinite(found[name])]
-        numbers = [f"{x:.6g}" for x in (values.min(), values.max(), values[-1])] if len(values) else ["-"] * 3
+        values = [x for x in found[name].tolist() if math.isfinite(x)]
+        numbers = [f"{x:.6g}" for x in (min(values), max(values), values[-1])] if values else ["-"] * 3
         unit = str(variable.attrs.get("units", "")).replace("*", " ")
         rows.append((name, unit, *numbers, str(variable.attrs.get("long_name", ""))))
     print(columns(rows))
@@ -134,7 +130,7 @@ def _told_apart(files: list[str]) -> list[str]:
     return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
 
 
-def _same_bodies(runs: dict[str, Dataset]) -> None:
+def _same_bodies(runs: dict[str, Any]) -> None:
     first, *others = runs
     bodies = [str(name) for name in runs[first].body.values]
     for name in others:
@@ -150,7 +146,7 @@ def _relative(first: float, second: float) -> str:
     return f"{100 * (second - first) / abs(first):+.3g} %" if first else "-"
 
 
-def _headlines(runs: list[Dataset]) -> Iterator[tuple[str, str, list[float]]]:
+def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, list[float]]]:
     """Numbers that all results have: what, its unit, and the value in each."""
     named = [
         ("peak_force", "peak force", "N"),
@@ -178,7 +174,7 @@ def _headlines(runs: list[Dataset]) -> Iterator[tuple[str, str, list[float]]]:
     yield "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
 
 
-def _unit(run: Dataset, dimension: str, label: Any) -> str:
+def _unit(run: Any, dimension: str, label: Any) -> str:
     """Of a drive by what it prescribes; a channel or an actuator says its own."""
     if dimension == "drive":
         from jointplay.plots.work import drive_unit
@@ -188,7 +184,7 @@ def _unit(run: Dataset, dimension: str, label: Any) -> str:
     return str(run[name].sel({dimension: label}).values).replace("*", " ") if name in run else ""
 
 
-def _distances(runs: dict[str, Dataset]) -> list[tuple[str, ...]]:
+def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
     """Where each body is farthest from where it is in the first run, and when."""
     from jointplay.results import apart
 
@@ -212,7 +208,7 @@ def _distances(runs: dict[str, Dataset]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _draw(runs: dict[str, Dataset], signals: list[str], target: Path) -> None:
+def _draw(runs: dict[str, Any], signals: list[str], target: Path) -> None:
     from jointplay import plots
 
     first = next(iter(runs.values()))

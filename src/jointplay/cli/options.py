@@ -66,13 +66,13 @@ def add_balance(balance: argparse.ArgumentParser) -> None:
 
 def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
     reproduce.add_argument("study", metavar="STUDY", help="name of the study")
-    reproduce.add_argument("--table", metavar="N", help="one table of the paper, where the study has several")
-    reproduce.add_argument("--figure", metavar="N", help="one figure of the paper, where the study has some")
+    reproduce.add_argument("--table", metavar="N", help="one table of the paper")
+    reproduce.add_argument("--figure", metavar="N", help="one figure of the paper")
     reproduce.add_argument(
         "--case", action="append", default=[], metavar="TEXT",
         help="rows whose case, quantity or item has the text, or KEY=VALUE of a case: controller=tau5; may be repeated",
     )  # fmt: skip
-    reproduce.add_argument("--all", action="store_true", help="rows that take long as well (figures)")
+    reproduce.add_argument("--all", action="store_true", help="also the rows that take long (figures)")
     reproduce.add_argument("--full", action="store_true", help="with --figure: on the paper's grid, not a coarse one")
     reproduce.add_argument("--json", action="store_true", help="print a JSON list of records and nothing else")
     reproduce.epilog = "Rows are kept as they come: after Ctrl-C the same command goes on where it was."
@@ -89,13 +89,13 @@ def add_looking(add: Callable[..., argparse.ArgumentParser]) -> None:
     plot = add("plot", "draw a figure of a result", "looking")
     plot.add_argument("run", metavar="RUN.nc", help="result of jointplay run")
     plot.add_argument(
-        "--figure", default="motion", metavar="NAME", help="which one (default: motion); `list` tells all"
+        "--figure", default="motion", metavar="NAME", help="which one (default: motion); `list` names them all"
     )
     plot.add_argument("--of", action="append", metavar="NAME", help="a body, joint, contact or drive; may be repeated")
     add_ideal(plot)
     plot.add_argument("-o", "--output", metavar="FILE", help=".png, .pdf or .svg (default: RUN_FIGURE.png)")
 
-    compare = add("compare", "say how far results lie apart, and draw them upon each other", "looking")
+    compare = add("compare", "compare results: numbers side by side, and how far the motions lie apart", "looking")
     text = "results of one mechanism; the others are compared with the first"
     compare.add_argument("runs", nargs="+", metavar="RUN.nc", help=text)
     text = "what to draw, such as crank.angle or J2.force; may be repeated"

@@ -161,7 +161,7 @@ def _sided(raw: Any) -> Any:
         from .kinds import Joint
 
         able = [name for name, joint in Joint.known.items() if getattr(joint, "pushing", "")]
-        text = f"only a {' or '.join(able)} joint can have a following contact"
+        text = f"only a {' or '.join(able)} joint can have permanent contact (following)"
         refuse(f"{text}; use a rigid one, such as {{kind: rigid}}")
     return raw
 

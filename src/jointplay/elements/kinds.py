@@ -255,7 +255,7 @@ class Joint(Element):
         contact = getattr(self, "contact", None)
         if isinstance(contact, Following) and not self.pushing:
             able = [kind for kind, c in Joint.known.items() if getattr(c, "pushing", "")]
-            text = f"only a {' or '.join(able)} joint can have a following contact"
+            text = f"only a {' or '.join(able)} joint can have permanent contact (following)"
             refuse(f"{text}; use a rigid one, such as {{kind: rigid}}", "contact")
         if not isinstance(contact, Compliant):
             return self

@@ -24,13 +24,13 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
     return [[row.get(j, 0.0) for j in range(len(inputs))] for row in derivatives(outputs, inputs)]
 
 
-def derivatives(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Tangent]:
-    """The same matrix without its structural zeros: column -> entry of each row, columns in order."""
+def derivatives(outputs: Sequence[Any], inputs: Sequence[Any], held: Sequence[Any] = ()) -> list[Tangent]:
+    """The same without its structural zeros: column -> entry of each row; what is held is independent of the inputs."""
     known: dict[int, Tangent] = {}
-    for j, x in enumerate(inputs):
+    for j, x in enumerate((*inputs, *held)):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
-            known.setdefault(base.serial, {})[j] = sign
+            known.setdefault(base.serial, {}).update({j: sign} if j < len(inputs) else {})
     return [dict(sorted(row.items())) for row in tangents(outputs, known, len(inputs))]
 
 

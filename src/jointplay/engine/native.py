@@ -44,11 +44,6 @@ def place() -> str:
     return " ".join([version, str(llvm.llvm_version_info), *host])
 
 
-def processor() -> tuple[str, dict[str, bool], str]:
-    """Name and features of the processor as LLVM calls them, and the version of LLVM."""
-    return llvm.get_host_cpu_name(), dict(llvm.get_host_cpu_features()), ".".join(map(str, llvm.llvm_version_info))
-
-
 class Native:
     """A program as machine code for so many lanes, with the time each part took in `seconds`.
 

@@ -85,7 +85,7 @@ class Mechanism(Part):
         return described(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(described(self))}</pre>"
+        return f'<pre style="white-space:pre;overflow-x:auto">{html.escape(described(self))}</pre>'
 
     @classmethod
     def _title(cls) -> KeyPath:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine.program import Names
-from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, shared_max, stop, whole
+from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, shared_max, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar
 from ..engine.values import bits, from_bits, number, sqrt, where
@@ -132,7 +132,7 @@ class Impulses(March):
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, after), lambda: None)
         if motion.digital or (acting.touches and not motion.loop):
-            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+            branch(self.taken.value == 0, seldom(lambda: record.begun(now, acting, step.steered)), lambda: None)
         if motion.loop:
             motion.loop.measure(self.taken.value + 1, h, after, end.q, end.v, motion.clock)
 
@@ -141,7 +141,7 @@ class Impulses(March):
 
         done = after >= p["stepper.until"]
         sampled = due(self.taken.value + 1, p["stepper.stride"]) | done
-        branch(sampled, sample, lambda: None)
+        branch(sampled, seldom(sample), lambda: None)
         self.taken.value = self.taken.value + 1
         kept.value = replace(end, recent=None)
         if recent:
@@ -228,7 +228,7 @@ class ChosenMarch(March):
             touched = either([touch.mode > 0 for touch in acting.touches])
             branch(touched, lambda: record.rigid(acting, step.contacts, end.t), lambda: None)
         if motion.digital or (acting.touches and not motion.loop):
-            branch(self.taken.value == 0, lambda: record.begun(now, acting, step.steered), lambda: None)
+            branch(self.taken.value == 0, seldom(lambda: record.begun(now, acting, step.steered)), lambda: None)
         if self.clocked:
             self.pass_tick(end, self.tick)
         known = end.recent.length

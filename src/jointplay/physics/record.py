@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..elements.pose import Pose, Spot
 from ..engine.program import Names
-from ..engine.text import Cells, branch, emit, memory
+from ..engine.text import Cells, branch, emit, memory, seldom
 from ..engine.typing import Scalar
 from ..engine.values import sqrt, where
 from ..model.clearances import Compliant, Rigid
@@ -238,7 +238,7 @@ class Bookkeeping:
         gained: Scalar = 0.0
         for i, (c, touch) in enumerate(zip(found, touches, strict=True)):
             gained = gained - touch.bumped - touch.rubbed
-            branch(touch.struck, functools.partial(self.impact, i, c, touch, t), lambda: None)
+            branch(touch.struck, seldom(functools.partial(self.impact, i, c, touch, t)), lambda: None)
         struck = either([touch.struck for touch in touches])
         branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
 

@@ -24,7 +24,7 @@ from .loop import Command
 if TYPE_CHECKING:
     from .motion import Motion
 
-KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "following"}
+KINDS: dict[type, str] = {Rigid: "rigid", Compliant: "compliant", Following: "permanent"}
 
 
 JUMPED = -1.0  # in place of the length of the last pass: what acts has jumped since

@@ -41,7 +41,7 @@ def divergence(curves: Mapping[str, Any]) -> Figure:
     with sheet(None, 2.6) as figure:
         ax = figure.add_subplot()
         for i, (name, one) in enumerate(curves.items()):
-            style = look(i) if name != "ideal twin" else {"color": IDEAL}
+            style = look(i) if name != "ideal joints" else {"color": IDEAL}
             ax.plot(one.time, one.curve, linewidth=0.9, label=f"{name}: {one.slope:.3g} 1/s", **style)
             inside = (one.time >= one.window[0]) & (one.time <= one.window[1])
             ax.plot(one.time[inside], one.curve[inside], linewidth=2.6, color=style["color"])

@@ -54,7 +54,7 @@ def _line(found: Balance, quantity: str, theta: np.ndarray, signed: bool) -> np.
 
 
 def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple[float, float] = (0.0, 0.0)) -> Figure:
-    """Shaking force and moment about a pole (m) over a run, with the ideal twin behind: what play does to a balance."""
+    """Shaking force and moment about a pole (m) over a run; behind, those with ideal joints."""
     found = balancing.shaking(run, pole=pole)
     ideal = None if twin is None else balancing.shaking(twin, pole=pole)
     with sheet(run, 2 * HEIGHT, caption="force and moment that shake the frame, over time.") as figure:

@@ -76,14 +76,14 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
 
 
 def velocity(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """Angular rates of the bodies and speeds of the sliding ones, one panel each, with the ideal twin behind."""
+    """Angular rates of the bodies and speeds of the sliding ones, one panel each; behind, those with ideal joints."""
     return _rates(run, bodies, twin, "rate", ("angular rate (rad/s)", "speed (m/s)"))
 
 
 def acceleration(
     run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None
 ) -> Figure:
-    """Accelerations of the bodies, angular or of the sliding ones linear, one panel each, with the twin behind.
+    """Accelerations of the bodies, of sliding ones linear, one panel each; behind, those with ideal joints.
 
     Spikes of impacts may lie beyond the panel, which then says how far they reach.
     """

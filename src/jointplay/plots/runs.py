@@ -27,10 +27,6 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
     table: a DataArray with two dimensions, the first up, the second along; its name, `long_name` and `units` and
     those of its coordinates are the labels.  levels: about how many colours; logarithmic: by factors, for what is > 0.
     """
-    from matplotlib.colors import BoundaryNorm
-    from matplotlib.patheffects import withStroke
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
     if table.ndim != 2 or min(table.shape) < 2:
         raise InputError(f"a contour needs a table of at least 2 x 2 values, got the shape {tuple(table.shape)}")
     up, along = (str(name) for name in table.dims)
@@ -41,27 +37,36 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
         raise InputError("the table holds no number to draw")
     with sheet(None, 3.4, width=4.8, caption="Each cell is one computation.") as figure:
         ax = figure.add_subplot()
-        low, high = float(values.min()), float(values.max())
-        steps = LogLocator(subs=(1, 2, 5)) if logarithmic else MaxNLocator(levels)
-        edges = np.unique(steps.tick_values(low, high if high > low else low + (abs(low) or 1.0)))
-        x, y = table[along].values, table[up].values
-        ax.patch.set(hatch="////", edgecolor="#B0B0B0", facecolor="white")
-        shades = "cividis"
-        cells = ax.pcolormesh(x, y, values, cmap=shades, norm=BoundaryNorm(edges, 256), shading="nearest")
-        if min(values.shape) >= FINE:
-            lined = ax.contour(x, y, values, levels=edges, colors="white", linewidths=0.5)
-            for text in ax.clabel(lined, fontsize=7, fmt="%.4g", colors="white"):
-                text.set_path_effects([withStroke(linewidth=1.2, foreground="#333333")])
-        else:
-            cells.set(edgecolor="white", linewidth=0.6)
-            ax.set_xticks(x) if len(x) <= FINE else None
-            ax.set_yticks(y) if len(y) <= FINE else None
+        cells = _cells(ax, table[along].values, table[up].values, values, levels, logarithmic)
         figure.colorbar(cells, ax=ax, label=_label(table, str(table.name or "value")), pad=0.02)
         ax.set_xlabel(_label(table[along], along))
         ax.set_ylabel(_label(table[up], up))
         ax.grid(False)
         figure.suptitle(table.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
+
+
+def _cells(ax: Axes, x: np.ndarray, y: np.ndarray, values: Any, levels: int, logarithmic: bool) -> Any:
+    """A cell for each value, and lines of equal value where there are enough of them."""
+    from matplotlib.colors import BoundaryNorm
+    from matplotlib.patheffects import withStroke
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    low, high = float(values.min()), float(values.max())
+    steps = LogLocator(subs=(1, 2, 5)) if logarithmic else MaxNLocator(levels)
+    edges = np.unique(steps.tick_values(low, high if high > low else low + (abs(low) or 1.0)))
+    ax.patch.set(hatch="////", edgecolor="#B0B0B0", facecolor="white")
+    cells = ax.pcolormesh(x, y, values, cmap="cividis", norm=BoundaryNorm(edges, 256), shading="nearest")
+    if min(values.shape) >= FINE:
+        lined = ax.contour(x, y, values, levels=edges, colors="white", linewidths=0.5)
+        for text in ax.clabel(lined, fontsize=7, fmt="%.4g", colors="white"):
+            text.set_path_effects([withStroke(linewidth=1.2, foreground="#333333")])
+        return cells
+    cells.set(edgecolor="white", linewidth=0.6)
+    for places, marked in ((x, ax.set_xticks), (y, ax.set_yticks)):
+        if len(places) <= FINE:
+            marked(places)
+    return cells
 
 
 def comparison(runs: Mapping[str, xarray.Dataset], signals: Sequence[str]) -> Figure:

@@ -39,7 +39,7 @@ Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
 
 
 def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """The magnitude of the joint forces (N), a panel each, with the ideal twin behind.
+    """The magnitude of the joint forces (N), a panel each; behind, those with ideal joints.
 
     A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
     between impacts; grey stems are the impulses of impacts, to the right.
@@ -183,18 +183,16 @@ def tracking_error(
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
     time = run.time.values
-    text = "controlled coordinates beside their references, and their errors."
-    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5, caption=text) as figure:
+    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5, caption="signals, their references and their errors.") as figure:
         axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
         for i, ((left, right), (name, (value, aim, error, si))) in enumerate(zip(axes, rows.items(), strict=True)):
-            size, shown_unit = spoken(si, max(largest(value), largest(aim)))
-            value, aim = value / size, aim / size
-            behind(left, time, aim, "reference")
-            lines(left, time, {name: (value, look(i) | {"linestyle": (0, (4, 2))})})
-            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({shown_unit})")
+            size, unit = spoken(si, max(largest(value), largest(aim)))
+            behind(left, time, aim / size, "reference")
+            lines(left, time, {name: (value / size, look(i) | {"linestyle": (0, (4, 2))})})
+            left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
+            legend(left)
             size, unit = spoken(si, largest(error[time >= settled]) if settled < time[-1] else largest(error))
             error = error / size
-            legend(left)
             if twin is not None and name in ideal:
                 behind(right, twin.time.values, ideal[name][0] / size, "ideal")
             right.plot(time, error, **look(i))
@@ -202,7 +200,7 @@ def tracking_error(
             if 0 < settled < time[-1]:
                 error = error[time >= settled]
                 right.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
-            no_round_off(right, [error], largest(aim) if unit == shown_unit else 1.0)
+            no_round_off(right, [error], largest(aim) / size)
             right.set_ylabel(f"error ({unit})")
             note(right, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
         over_time(axes[-1])

@@ -105,7 +105,7 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
         yield "exponents from two trajectories, as they converge", figures.convergence(details["exponents"])
     if "spectrum" in details:
         yield "power spectral density", figures.power_spectrum(details["spectrum"])
-    curves = {"series": details.get("divergence"), "ideal twin": details.get("twin")}
+    curves = {"series": details.get("divergence"), "ideal joints": details.get("twin")}
     known = {name: one for name, one in curves.items() if one is not None and np.isfinite(one.curve).any()}
     if known:
         yield "divergence of neighbours (Rosenstein); thick: what the slope is fitted to", figures.divergence(known)

@@ -78,7 +78,7 @@ def html(run: xarray.Dataset) -> str:
     title = markup.escape(str(run.attrs.get("title", "result")))
     return (
         f'<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:flex-start">{picture(run)}'
-        f'<div><strong>{title}</strong><table style="margin:4px 0">{rows}</table>'
+        f'<div style="flex:1 1 320px"><strong>{title}</strong><table style="margin:4px 0">{rows}</table>'
         f"<details><summary>Audit</summary><table>{audit}</table></details>"
         f"<details><summary>Data</summary>{run._repr_html_()}</details>"
         "<small>run.jp.show(): the page in which it moves; run.jp.report(path): the same as a file</small></div></div>"

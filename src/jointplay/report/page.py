@@ -73,7 +73,8 @@ def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
     if twin is not None and [str(name) for name in twin.body.values] != names:
         others = ", ".join(map(str, twin.body.values))
         raise InputError(
-            f"the twin has the bodies {others}, this result {', '.join(names)}; give a run of the same one"
+            f"the run with ideal joints has the bodies {others}, this result {', '.join(names)}; "
+            "give runs of one mechanism"
         )
 
 
@@ -87,8 +88,7 @@ def payload(
 ) -> tuple[dict[str, Any], str]:
     """What the page knows: a JSON object, and its arrays as base64."""
     blob, names = Blob(), [str(name) for name in run.body.values]
-    places = _places(run, mechanism)
-    loose = list(places.loose().values()) if places else []
+    loose = list(places.loose().values()) if (places := _places(run, mechanism)) else []
     shared = twin is not None and bool(twin.sizes.get("time"))
     _ensure_twin(twin, names)
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
@@ -115,6 +115,7 @@ def payload(
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": _audit(run),
+        "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run)],
         "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
@@ -194,7 +195,7 @@ def _facts(run: xarray.Dataset, places: Places | None) -> list[list[str]]:
     facts += [["steps", f"{attrs['steps']}, of which {count} are kept"]] if "steps" in attrs else [["kept", count]]
     facts += [["degrees of freedom", str(attrs["degrees_of_freedom"])]] if "degrees_of_freedom" in attrs else []
     redundant = json.loads(attrs.get("redundant", "[]"))
-    facts += [["redundant rows", ", ".join(redundant)]] if redundant else []
+    facts += [["redundant constraints", ", ".join(redundant)]] if redundant else []
     facts += [["note", note] for note in json.loads(attrs.get("notes", "[]"))]
     facts += [["computed with", f"jointplay {attrs.get('version', 'of an unknown version')}"]]
     return [*facts, ["page by", f"jointplay {__version__}"]]

@@ -276,7 +276,8 @@ class Reading:
         found["peak_normal_sum"] = ("joint", pressed, said)
         found |= self.listed("contacts", record.TOUCHES)
         ended = self.rows("contacts")["contact"]
-        count = [int((ended == i).sum()) for i in range(len(self.labels))]
+        more = {} if self.late else self.run.beyond["contacts"][self.lane]  # which are not listed
+        count = [int((ended == i).sum()) + more.get(float(i), 0) for i in range(len(self.labels))]
         found["impacts"] = ("contact", count, {"long_name": "contacts that began and ended"})
         closed = np.column_stack([self.columns[label + record.MODE.end] for label in self.labels]) > 0.5
         found["share_free"] = ("contact", 1 - closed.mean(axis=0), {"units": "1", "long_name": "share of samples free"})
@@ -314,6 +315,16 @@ class Reading:
         return float(self.run[name][self.lane]) if name in self.run.places else 0.0
 
 
+def unlisted(simulation: Simulation, lane: int) -> list[str]:
+    """A note of the impacts that are only counted, as their list is full."""
+    run = simulation.run
+    return [
+        f"only the first {most:,} impacts are listed; {more:,} later ones are in counts, peaks and losses alone"
+        for stream, most in run.most.items()
+        if (more := run.beyond[stream][lane].total())
+    ]
+
+
 def dataset(simulation: Simulation, lane: int) -> Dataset:
     """The samples of a lane with peaks, outcome and audit."""
     reading = Reading(simulation, lane)
@@ -325,6 +336,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         remarks.append(
             f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates"
         )
+    remarks += unlisted(simulation, lane)
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])

@@ -48,7 +48,7 @@ class Check:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text())}</pre>"
+        return f'<pre style="white-space:pre;overflow-x:auto">{html.escape(self.text())}</pre>'
 
     @property
     def degrees(self) -> int:
@@ -63,12 +63,12 @@ class Check:
         head = [
             ("mechanism", m.name),
             ("", counts),
-            ("degrees of freedom", f"{f.degrees} ({f.coordinates} coordinates, {f.rows} rows of rank {f.rank})"),
+            ("degrees of freedom", f"{f.degrees} ({f.coordinates} coordinates, {f.rows} constraints of rank {f.rank})"),
         ]
         if f.counted != f.degrees:
             head.append(("", f"counted without the rank: {f.counted}"))
         if f.redundant:
-            head.append(("redundant rows", f"{', '.join(f.redundant)} (they follow from the rows before them)"))
+            head.append(("redundant", f"{', '.join(f.redundant)} (these constraints follow from those before them)"))
         head += plays(m)
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
         head += [("drives", self.drives)] if self.drives else []

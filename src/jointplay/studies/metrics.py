@@ -148,7 +148,7 @@ def shift(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
     far = np.hypot(off[0].values, off[1].values)
     if not len(far):
         raise InputError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
-    said = {"units": "m", "long_name": "largest distance from the ideal twin"}
+    said = {"units": "m", "long_name": "largest distance from the mechanism with ideal joints"}
     return off[0].isel(time=0, drop=True).copy(data=far.max(axis=0)).assign_attrs(said)
 
 
@@ -221,7 +221,7 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
             told = run[f"{dimension}_unit"].values[list(run[dimension].values).index(metric.label)]
             unit = str(told) if " or " in unit else unit
     text = (
-        "largest deviation from the ideal twin"
+        "largest deviation from the mechanism with ideal joints"
         if metric.quantity == DEVIATION
         else str(array.attrs.get("long_name", metric.quantity))
     )

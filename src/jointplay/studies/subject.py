@@ -197,9 +197,7 @@ def changed(stepper: Stepper, numbers: Mapping[str, float]) -> Stepper:
     for key in numbers:
         if key not in known:
             raise InputError(f"stepper.{key}: {type(stepper).__name__} has none{suggestion(key, known)}")
-    alone = isinstance(stepper, MoreauJean) and ("step" in numbers) != (
-        "rtol" in numbers
-    )  # one takes the other's place
+    alone = isinstance(stepper, MoreauJean) and ("step" in numbers) != ("rtol" in numbers)  # one replaces the other
     both: dict[str, Any] = {"step": None, "rtol": None} if alone else {}
     return replace(stepper, **both | dict(numbers))
 

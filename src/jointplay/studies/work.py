@@ -160,7 +160,7 @@ class Job:
         """The metrics of a run, and the signals that are kept."""
         twin = run if task.twin is None else self.twins.get(task.twin.key)
         if isinstance(twin, Exception):
-            raise InputError(f"the ideal twin cannot run: {twin}")
+            raise InputError(f"the mechanism with ideal joints cannot run: {twin}")
         found: dict[str, Any] = {}
         asked = {metric.name for metric in self.metrics if metric.analysis}
         if asked:
