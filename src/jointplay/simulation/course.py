@@ -181,7 +181,8 @@ class Course:
             self.ends[:], self.goals[:] = FAR, self.taken + n
             self.standing[self.alive & (self.standing == DONE)] = RUNNING
             self.run.few_steps(n)
-            while self.late is not None and RUNNING in self.standing.tolist():  # not every call is a step
+            unsure = self.late is not None or self.stepper.adaptive  # not every call is a step
+            while unsure and RUNNING in self.standing.tolist():
                 self.run.few_steps(n)
             self.settle()
 
