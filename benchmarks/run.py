@@ -22,6 +22,7 @@ import numpy as np
 import repeated
 import rigid
 import second_order as orders
+import studies
 import work_precision
 from compliant import compliant_contact, two_driving_links
 from contour import contour_of_clearances
@@ -34,6 +35,7 @@ from repeated import python_loop, repeated_runs
 from rigid import rigid_contact
 from second_order import second_order
 from startup import CACHED, COLD, DEMO, demo_start_up, empty_cache, library_start_up, start_up
+from studies import tiny_runs
 from work_precision import cost_of_precision
 
 from jointplay.engine import Native
@@ -87,7 +89,7 @@ def compile_time() -> Results:
 BENCHMARKS: list[Callable[[], Results]] = [crank_rocker_speed, compile_time, rigid_contact, compliant_contact]
 BENCHMARKS += [two_driving_links, table_of_controllers, contour_of_clearances, start_up, library_start_up]
 BENCHMARKS += [demo_start_up, chains, links, four_bars, repeated_runs, python_loop, second_order, exponents_of_motions]
-BENCHMARKS += [cost_of_precision]
+BENCHMARKS += [cost_of_precision, tiny_runs]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("scalar step / hand-written step", lambda r: r["engine_ns"] / r["engine_hand_ns"], 1.4),
     ("step of four lanes / hand-written step", lambda r: 4 * r["engine_lane_ns"] / r["engine_hand_ns"], 1.8),
@@ -100,6 +102,7 @@ BARS: list[tuple[str, Callable[[Any], float], float]] = [
     *literature.BARS,
     *repeated.BARS,
     *contour.BARS,
+    *studies.BARS,
     *motion.BARS,
     ("slowest mechanism to first step, cold, s", lambda r: r["startup_cold_s"], COLD),
     ("slowest mechanism to first step, cached, s", lambda r: r["startup_cached_s"], CACHED),

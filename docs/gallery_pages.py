@@ -69,12 +69,12 @@ def _run(script: Path, target: Path, newest: float) -> None:
 def _page(name: str, title: str, text: str, made: Path) -> list[str]:
     """One example: what it is about, what moves, what it prints, and the script."""
     page = [f"# {title}", "", text, ""]
+    if (made / "figure.png").exists():
+        page += [f'<img src="../pages/{name}/figure.png" alt="{title}">', ""]
     if (made / "page.html").exists():
         address = f"../pages/{name}/page.html"
         page += [f'<iframe class="moving" src="{address}" title="{title}" loading="lazy"></iframe>', ""]
         page += [f'<p><a href="{address}">Open the page by itself</a></p>', ""]
-    if (made / "figure.png").exists():
-        page += [f'<img src="../pages/{name}/figure.png" alt="{title}">', ""]
     page += ["It prints", "", "```text", (made / "printed.txt").read_text(encoding="utf-8").rstrip(), "```", ""]
     page += [f"The script is `examples/gallery/{name}.py`:", ""]
     return [*page, f"```{{literalinclude}} ../../examples/gallery/{name}.py", ":language: python", "```", ""]

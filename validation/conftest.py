@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from jointplay.papers.verdicts import VERDICTS
+
 RECORDS = Path(__file__).resolve().parent.parent / "build" / "validation.jsonl"
 
 
@@ -31,6 +33,9 @@ def record() -> Callable[..., None]:
         computed: Any = None,
         note: str = "",
     ) -> None:
+        assert verdict in VERDICTS, (
+            f"{verdict!r}: a verdict is one of {', '.join(VERDICTS)}; the rest belongs in the quantity"
+        )
         line: dict[str, Any] = {"item": item, "quantity": quantity, "unit": unit, "reference": reference}
         about = {"study": study, "case": case, "paper": paper, "computed": computed, "note": note}
         line |= about if study else {"ours": ours}

@@ -1,6 +1,7 @@
-"""Random model files by the thousand, on all cores for some minutes; what fails is kept, to become a test.
+"""Random model files by the thousand, on all cores for six minutes; what fails is kept, to become a test.
 
-JOINTPLAY_SEED chooses other files, JOINTPLAY_FILES and JOINTPLAY_MINUTES more of them.
+To check a file takes fifty times as long as to load it, so that of 20,000 that are loaded about 1,400 are checked and
+about 800 run. JOINTPLAY_SEED chooses other files, JOINTPLAY_FILES, JOINTPLAY_RUNS and JOINTPLAY_MINUTES more of them.
 """
 
 import json
@@ -13,39 +14,42 @@ from typing import Any
 import pytest
 import xarray
 
-from jointplay.parallel import each
+from jointplay.parallel import each, stream
 from tests.fuzz import examined, ran, read, text_of
 
 SEED = int(os.environ.get("JOINTPLAY_SEED", "1000"))
-MINUTES = float(os.environ.get("JOINTPLAY_MINUTES", "2"))
-BATCH = 40
-FILES = int(os.environ.get("JOINTPLAY_FILES", "1200"))  # at most; the same ones everywhere, unless time runs out
-EVERY = 7  # file is checked, and run if it can be; the others are only loaded
+MINUTES = float(os.environ.get("JOINTPLAY_MINUTES", "6"))
+FILES = int(os.environ.get("JOINTPLAY_FILES", "20000"))  # loaded, all of them: 5 ms each
+RUNS = int(os.environ.get("JOINTPLAY_RUNS", "600"))  # at least: 0.9 s of CPU each, with its check and its finer twin
+MANY, FEW = 500, 10  # files of a batch
 FAILED = Path(__file__).resolve().parent.parent / "build" / "fuzz"
+Stories = list[tuple[int, str]]
 
 
-def batch(case: tuple[int, float]) -> tuple[int, int, int, list[tuple[int, str]]]:
-    """Loads the files of a batch while there is time, checks some and runs those of them that can be: how many of each,
-    and what failed."""
-    first, deadline = case
-    loaded, checked, runs, failed = 0, 0, 0, []
-    for seed in range(first, first + BATCH):
-        if time.time() > deadline:
-            break
+def loaded(first: int) -> Stories:
+    """What fails of the files of a batch when they are read."""
+    failed = []
+    for seed in range(first, first + MANY):
         try:
-            loaded += 1
-            text = text_of(seed)
-            if seed % EVERY:
-                read(text, valid=seed % 2 == 0)
-                continue
+            read(text_of(seed), valid=seed % 2 == 0)
+        except Exception:
+            failed.append((seed, traceback.format_exc()))
+    return failed
+
+
+def tried(first: int) -> tuple[int, int, Stories]:
+    """Checks the files of a batch and runs those that can be: how many of each, and what failed."""
+    checked, runs, failed = 0, 0, []
+    for seed in range(first, first + FEW):
+        try:
             checked += 1
-            found = examined(text, valid=seed % 2 == 0)
+            found = examined(text_of(seed), valid=seed % 2 == 0)
             if found is not None:
                 runs += 1
                 honest(ran(found, audit="convergence"))
         except Exception:
             failed.append((seed, traceback.format_exc()))
-    return loaded, checked, runs, failed
+    return checked, runs, failed
 
 
 def honest(run: xarray.Dataset | None) -> None:
@@ -57,26 +61,30 @@ def honest(run: xarray.Dataset | None) -> None:
             assert finding["value"] <= limit, finding
 
 
-@pytest.mark.skipif(not os.environ.get("JOINTPLAY_LONG"), reason="takes minutes; set JOINTPLAY_LONG=1")
+@pytest.mark.timeout(3600)
 def test_random_files_by_the_thousand(record: Any, capsys: Any) -> None:
+    """All are loaded; as many as the minutes allow are checked and run, each beside a run with half the step."""
     deadline = time.time() + 60 * MINUTES
-    cases = [(SEED + BATCH * i, deadline) for i in range(FILES // BATCH)]
-    found = each(batch, cases)
-    loaded, checked, runs = (sum(one[i] for one in found) for i in range(3))
-    failed = [pair for *_, pairs in found for pair in pairs]
+    failed = [pair for pairs in each(loaded, range(SEED, SEED + FILES, MANY)) for pair in pairs]
+    checked = runs = 0
+    tries = stream(tried, range(SEED, SEED + FILES, FEW))
+    for _, (more, ran_, pairs) in tries:
+        checked, runs, failed = checked + more, runs + ran_, failed + pairs
+        if time.time() > deadline and runs >= RUNS:
+            break
+    tries.close()
     FAILED.mkdir(parents=True, exist_ok=True)
     for seed, story in failed:
         (FAILED / f"seed{seed}.yaml").write_text("".join(f"# {line}\n" for line in story.splitlines()) + text_of(seed))
     with capsys.disabled():
-        print(f"\n{loaded} random files from seed {SEED}: {checked} checked, {runs} run twice, {len(failed)} failed")
-    verdict = "holds" if not failed else "fails"
+        print(f"\n{FILES} random files from seed {SEED}: {checked} checked, {runs} run twice, {len(failed)} failed")
     record(
         item="random files",
-        quantity="files that end in a traceback, hang, or hide a NaN",
+        quantity="files that end in a traceback, hang, hide a NaN or are judged fine though half the step differs",
         unit="",
         reference=0,
         ours=len(failed),
-        verdict=verdict,
+        verdict="differs" if failed else "agrees",
     )
     assert not failed, f"seeds {[seed for seed, _ in failed]}: move their files from {FAILED} to tests/data/fuzz"
-    assert runs >= 10, "files are refused that were not, or the machine is very slow"
+    assert runs >= min(RUNS, checked // 4), "files are refused that were not"

@@ -74,10 +74,20 @@ def _attributes(attrs: dict[str, Any]) -> Iterator[str]:
         found = _json(attrs.get(name, "[]"))
         if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
             yield f"the attribute {name} is not a JSON list of texts"
-    if not isinstance(_json(attrs.get("convergence", "{}")), dict):
-        yield "the attribute convergence is not a JSON object"
+    if not _estimated(_json(attrs.get("errors", "[]"))):
+        yield "the attribute errors is not what a run writes"
     if not _audited(_json(attrs.get("audit", "{}"))):
         yield "the attribute audit is not what a run writes"
+
+
+def _estimated(found: Any) -> bool:
+    """Whether errors are a list of numbers, each with name, value, unit, error and whether it is determined."""
+    kinds = {"name": str, "value": int | float, "unit": str, "error": int | float | None, "determined": bool}
+    kinds["scale"] = int | float
+    return isinstance(found, list) and all(
+        isinstance(one, dict) and all(key in one and isinstance(one[key], kind) for key, kind in kinds.items())
+        for one in found
+    )
 
 
 def _audited(found: Any) -> bool:

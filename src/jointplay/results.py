@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import math
 import os
 import sys
 import warnings
@@ -321,3 +322,39 @@ def audited(run: Dataset, name: str) -> float:
     if name not in found:
         raise KeyError(f"the audit has no {name!r}; it has {', '.join(found)}")
     return float(found[name])
+
+
+def errors(run: Dataset) -> list[dict[str, Any]]:
+    """The headline numbers of a run with their estimated errors: each entry has a name (`J2.peak_force`), a value, its
+    unit, the error, whether it is determined, and the scale it is judged by; none where errors were not asked for."""
+    found: list[dict[str, Any]] = json.loads(run.attrs.get("errors", "[]"))
+    return found
+
+
+def spoken(entry: Mapping[str, Any]) -> str:
+    """A headline number with its error in words, and no more digits than it has.
+
+    >>> spoken({"value": 237.66627, "unit": "N", "error": 0.0893, "determined": True})
+    '237.67 ± 0.09 N'
+    >>> spoken({"value": 13.0, "unit": "1", "error": 6.0, "determined": False})
+    '13 (not determined)'
+    """
+    value, error, unit = entry["value"], entry["error"], "" if entry["unit"] == "1" else f" {entry['unit']}"
+    unit = unit.replace("*", " ")
+    if not entry["determined"] or error is None:
+        return f"{float(f'{value:.2g}'):g}{unit} (not determined)"
+    if not error:
+        return f"{value:.6g}{unit}"
+    error = float(f"{error:.1g}")
+    place = max(math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5)
+    return f"{_rounded(value, place)} ± {error:g}{unit}"
+
+
+def _rounded(x: float, place: int) -> str:
+    """A number to a power of ten, as engineers write it: with an exponent only where it is very large or small."""
+    if abs(x) < 0.5 * 10.0**place:
+        return "0"
+    whole = math.floor(math.log10(abs(x)))
+    if -5 <= whole < 7:
+        return f"{x:.{max(0, -place)}f}" if place <= 0 else f"{round(x, -place):.0f}"
+    return f"{x:.{max(0, whole - place)}e}"

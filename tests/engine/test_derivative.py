@@ -23,6 +23,7 @@ from jointplay.engine import (
     trace,
     whole,
 )
+from jointplay.engine.derivatives import derivatives
 from tests.helpers import EVERY_MODE, evaluate, run_to_end, same_bits
 
 POINTS = np.array([[0.7, 1.3], [-0.4, 0.6], [2.1, -0.8], [-1.7, -2.3], [0.05, 3.0]])
@@ -165,6 +166,17 @@ def test_inputs_are_independent_wherever_they_come_from():
     wanted = [np.sin(x), x * y, zero, np.exp(x * y), zero, one, zero, one, zero, zero, zero, zero]
     for eager in (False, True):
         np.testing.assert_allclose(evaluate(text, x, y, eager=eager), wanted, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_what_is_held_is_independent_of_the_inputs(eager):
+    def text(x, y):
+        u = branch(y > 0, lambda: x * x, lambda: engine.sin(x))
+        return [row.get(0, 0.0) for held in ((), (u,), (-u,)) for row in derivatives([x * u], [x], held)]
+
+    x, y = np.array([0.4, 2.0]), np.array([-0.7, 0.3])
+    u, slope = np.where(y > 0, x * x, np.sin(x)), np.where(y > 0, 2 * x, np.cos(x))
+    np.testing.assert_allclose(evaluate(text, x, y, eager=eager), [u + x * slope, u, u], rtol=1e-14)
 
 
 @pytest.mark.parametrize("eager", [False, True])

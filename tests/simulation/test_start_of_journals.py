@@ -105,3 +105,12 @@ def test_a_loaded_start_makes_no_peak_of_its_own():
     impulse = [float(run.joint_impulse.sel(joint="J3")) for run in (loaded, centred)]
     assert impulse[0] < 0.05 * impulse[1]
     assert float(loaded.peak_force.sel(joint="J3")) < 1.1 * float(ideal.peak_force.sel(joint="J3"))
+
+
+def test_places_in_the_middle_of_the_play_are_noted_where_journals_are_loaded():
+    hanging = LIB.pendulum(angles=[-np.pi / 2]).loosen("J1", 1e-3)
+    below = {"bar1": -np.pi / 2, "bar1.x": 0.0, "bar1.y": -0.5}
+    system, q, _, _ = begun(hanging.replace(start=below))
+    assert q[1] == pytest.approx(-0.501) and "bar1.y as without play" in system.notes[0]
+    for other in (hanging.replace(start=below, journals="centred"), hanging.replace(start={"bar1": -np.pi / 2})):
+        assert begun(other)[0].notes == []

@@ -187,9 +187,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     settled = "report peaks, shares, impacts and losses from this time on as well; or '2 turns of motor'"
     run.add_argument("--settled", metavar="TIME", help=settled)
-    run.add_argument(
-        "--convergence", action="store_true", help="run again with half the step; say how far the numbers move"
-    )
+    run.add_argument("--convergence", action="store_true", help="state errors by a run with half the step")
+    run.add_argument("--no-error", action="store_true", help="do not estimate the errors of headline numbers")
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.add_argument("--report", nargs="?", const="", metavar="FILE",
@@ -241,12 +240,8 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     for option, (name, said, default) in single.items():
         sweep.add_argument(option, metavar=name, help=said, default=default)
     _add_order(sweep)
-    sweep.add_argument(
-        "--method",
-        default="sobol",
-        choices=("sobol", "latin", "random", "saltelli"),
-        help="how samples are drawn (default: sobol)",
-    )
+    methods = ("sobol", "latin", "random", "saltelli")
+    sweep.add_argument("--method", default="sobol", choices=methods, help="how samples are drawn (default: sobol)")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
     sweep.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns, quantity
+from .tables import columns, quantity, spoken
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 1e9  # s: 32 years
 MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
-ROUNDING = 1e-8  # of a number: what moves by less is rounding, or the tolerance of adaptive steps
-CONVERGED = 0.01  # of a headline number
+CONVERGED = 0.01  # of a headline number: an error of less needs no remedy
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
 
@@ -54,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             reclose=arguments.reclose,
             settled=arguments.settled or 0.0,
             audit="convergence" if arguments.convergence else "run",
+            error=False if arguments.no_error else None,
         )
     ended = time.perf_counter()
     ready = progress.began or ended
@@ -220,23 +220,69 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         said = f" ({entry['judgement']}: limit {_number(entry['limit'], entry['unit'])})"
         value = _number(entry["value"], entry["unit"])
         lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
-    lines += convergence(found)
-    lines += _contacts(found)
-    lines += _peaks(mechanism, found)
+    numbers = Told(found)
+    lines += numbers.verdict() + numbers.ends() + _contacts(found, numbers) + _peaks(mechanism, found, numbers)
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
-            columns_of = (dimension, f"{what}_max", f"{what}_rms", f"{dimension}_unit")
-            for name, x, y, unit in zip(*(found[n].values for n in columns_of), strict=True):
-                most, mean = (quantity(float(value), str(unit).replace("*", " ")) for value in (x, y))
+            for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):
                 after = f"from {attrs['settled']:g} s on: " if attrs.get("settled") else ""
-                lines.append((f"{text} {name}", f"{after}largest {most}, rms {mean}"))
+                x, y = (numbers.told(f"{what}_{kind}", {dimension: name}, str(unit)) for kind in ("max", "rms"))
+                lines.append((f"{text} {name}", f"{after}largest {x}, rms {y}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
     lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
     return columns(lines)
 
 
-def _peaks(mechanism: Mechanism, found: Any) -> list[tuple[str, str]]:
+class Told:
+    """The headline numbers of a run in words, with their errors where these are known."""
+
+    def __init__(self, found: Any) -> None:
+        from jointplay import results
+
+        self.found, self.with_error = found, results.spoken
+        self.known = {entry["name"]: entry for entry in results.errors(found)}
+
+    def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
+        """A number with its unit."""
+        entry, unit = self.known.get(".".join([*map(str, of.values()), name])), unit.replace("*", " ")
+        value = float(self.found[name].sel(of))
+        return self.shown(entry, unit) if entry else quantity(value, "" if unit == "1" else unit)
+
+    def shown(self, entry: Mapping[str, Any], unit: str) -> str:
+        """A number with its error, in the unit in which people read it."""
+        size, name = spoken(entry["value"], unit)
+        error = None if entry["error"] is None else size * entry["error"]
+        return self.with_error({**entry, "value": size * entry["value"], "error": error, "unit": name or "1"})
+
+    def share(self, name: str, of: dict[str, Any]) -> str:
+        """A share of time in percent."""
+        entry = self.known.get(".".join([*map(str, of.values()), name]))
+        value = 100 * float(self.found[name].sel(of))
+        if not entry or entry["error"] is None:
+            return f"{value:.1f} %"
+        return self.with_error({**entry, "value": value, "error": max(100 * entry["error"], 0.1), "unit": "%"})
+
+    def verdict(self) -> list[tuple[str, str]]:
+        """The largest of the errors beside its number, and what is not determined."""
+        shares = {n: e["error"] / e["scale"] for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
+        if not shares:
+            return []
+        most = max(shares, key=lambda name: shares[name])
+        said = "" if shares[most] <= CONVERGED else ": use a smaller rtol or a shorter step"
+        lines = [("largest error", f"{100 * shares[most]:.1g} % of {most}{said}")]
+        unknown = [name for name, entry in self.known.items() if not entry["determined"]]
+        return [*lines, ("not determined", ", ".join(unknown))] if unknown else lines
+
+    def ends(self) -> list[tuple[str, str]]:
+        """Where the bodies are at the end, if the errors of that are known."""
+        bodies = [str(name) for name in self.found.body.values if f"{name}.angle" in self.known]
+        named = {name: [self.known[f"{name}.{axis}"] for axis in ("angle", "x", "y")] for name in bodies}
+        texts = {name: ", ".join(self.shown(e, e["unit"]) for e in entries) for name, entries in named.items()}
+        return [(f"at the end {name}", text) for name, text in texts.items()]
+
+
+def _peaks(mechanism: Mechanism, found: Any, numbers: Told) -> list[tuple[str, str]]:
     """The largest forces of joints and efforts of drives; a gear has a moment and no force."""
     lines = []
     units = {name: drive.effort_unit for name, drive in mechanism.drives.items()}
@@ -250,68 +296,33 @@ def _peaks(mechanism: Mechanism, found: Any) -> list[tuple[str, str]]:
             unit = {"force": "N", "moment": "N m"}.get(what) or units[str(name)]
             none = what == "force" and name in turned and not float(found.peak_force.sel(joint=name))
             if not none and (what != "moment" or name in turned):
-                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit)))
+                lines.append((f"peak {what} {name}", _peak(found, what, {dimension: name}, unit, numbers)))
     return lines
 
 
-def convergence(found: Any) -> list[tuple[str, str]]:
-    """How far the headline numbers move with half the step, with their units; what is rounding is called so."""
-    told = json.loads(found.attrs.get("convergence", "{}"))
-    lines, shares = [], {}
-    for name, moved in told.items():
-        variable = name if name in found else name.rpartition(".")[2]
-        unit = str(found[variable].attrs.get("units", "")).replace("*", " ") if variable in found else ""
-        size, off = max(abs(moved["value"]), _range(found, variable, name)), abs(moved["moved"])
-        if off <= ROUNDING * max(size, 1e-3):
-            lines.append((f"half step: {name}", f"{quantity(moved['value'], unit)} does not move"))
-            continue
-        shares[name] = off / size if size else math.inf
-        share = f" ({100 * shares[name]:.2g} %)" if size else ""
-        lines.append(
-            (f"half step: {name}", f"{quantity(moved['value'], unit)} moves by {quantity(off, unit, 2)}{share}")
-        )
-    if told:
-        most = max(shares, key=lambda name: shares[name], default=None)
-        said = "nothing moves beyond rounding"
-        if most is not None:
-            verdict = (
-                "converged" if shares[most] <= CONVERGED else "not converged: use a shorter step or a smaller rtol"
-            )
-            said = f"{most} moves most, by {100 * shares[most]:.2g} %: {verdict}"
-        lines.append(("half step: verdict", said))
-    return lines
-
-
-def _range(found: Any, variable: str, name: str) -> float:
-    """The largest magnitude of a signal over the run, beside which its last value may be small; 0 of other numbers."""
-    if variable not in found or "time" not in found[variable].dims or name == variable:
-        return 0.0
-    [dimension] = [d for d in found[variable].dims if d != "time"]
-    return float(abs(found[variable].sel({dimension: name.rpartition(".")[0]})).max())
-
-
-def _contacts(found: Any) -> list[tuple[str, str]]:
+def _contacts(found: Any, numbers: Told) -> list[tuple[str, str]]:
     """What each contact did, and since the run counts as settled."""
     if "impacts" not in found:
         return []
     lines = []
     for name in found.contact.values:
-        one = found.sel(contact=name)
-        text = f"{int(one.impacts)} impacts, free {100 * float(one.share_free):.1f} % of the time"
+        of = {"contact": name}
+        text = f"{numbers.told('impacts', of, 'impacts')}, free {numbers.share('share_free', of)} of the time"
         if "impacts_settled" in found:
-            text += f"; from {found.attrs['settled']:g} s on {int(one.impacts_settled)} impacts, "
-            text += f"free {100 * float(one.share_free_settled):.1f} %"
+            text += f"; from {found.attrs['settled']:g} s on {numbers.told('impacts_settled', of, 'impacts')}, "
+            text += f"free {numbers.share('share_free_settled', of)}"
         lines.append((f"contact {name}", text))
     return lines
 
 
-def _peak(found: Any, what: str, of: dict[str, Any], unit: str) -> str:
+def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
-    text = f"{float(one[f'peak_{what}']):.5g} {unit} at {float(one[f'peak_{what}_time']):.5g} s"
+    text = f"{numbers.told(f'peak_{what}', of, unit)} at {float(one[f'peak_{what}_time']):.5g} s"
     if f"peak_{what}_settled" in found:
-        most, at = float(one[f"peak_{what}_settled"]), float(one[f"peak_{what}_settled_time"])
-        text += f"; from {found.attrs['settled']:g} s on {most:.5g} {unit} at {at:.5g} s"
+        at = float(one[f"peak_{what}_settled_time"])
+        most = numbers.told(f"peak_{what}_settled", of, unit)
+        text += f"; from {found.attrs['settled']:g} s on {most} at {at:.5g} s"
     return text
 
 

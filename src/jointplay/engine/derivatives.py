@@ -24,13 +24,15 @@ def derivative(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[list[Any]]
     return [[row.get(j, 0.0) for j in range(len(inputs))] for row in derivatives(outputs, inputs)]
 
 
-def derivatives(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Tangent]:
-    """The same matrix without its structural zeros: column -> entry of each row, columns in order."""
+def derivatives(outputs: Sequence[Any], inputs: Sequence[Any], held: Sequence[Any] = ()) -> list[Tangent]:
+    """The same matrix without its zeros: column -> entry of each row, in order; what is held counts as independent."""
     known: dict[int, Tangent] = {}
     for j, x in enumerate(inputs):
         if isinstance(x, Value):  # folding looks through negations, so what uses -y may show y only
             base, sign = (x.args[0], -1.0) if x.op == "neg" else (x, 1.0)
             known.setdefault(base.serial, {})[j] = sign
+    for x in (x for x in held if isinstance(x, Value)):
+        known.setdefault(x.args[0].serial if x.op == "neg" else x.serial, {})
     return [dict(sorted(row.items())) for row in tangents(outputs, known, len(inputs))]
 
 

@@ -166,10 +166,9 @@ class Assembler(Lines):
         self.active = outer
         return values
 
-    def mixed(
-        self, needed: str, new: Block | list[str] | Callable[[], list[str]], kinds: list[str], old: list[str], mask: str
-    ) -> list[str]:
-        """If some lane needs it, new values (or the ends of a block) where the mask holds; else the old ones."""
+    def mixed(self, needed: str, new: Any, kinds: list[str], old: list[str], mask: str) -> list[str]:
+        """If some lane needs it, new values where the mask holds (a list, what gives it, or the ends of a block); else
+        the old ones."""
         if isinstance(new, Block) and not new.code and mask == self.literal(True, "m"):
             return self.refs(new.ends, kinds)
         self.fresh += 1
@@ -267,12 +266,11 @@ class Assembler(Lines):
         self.write(program.hoisted)
         slots = program.slots[: len(program.body.ends)]  # ring buffers stay in memory
         kinds, state = [s.kind for s in slots], self.word("state")
-        starts = [self.fetch(state, program.places[s.name], s.kind) for s in slots]
-        rooms, steps = self.rooms(), self.word("steps", "i64")
 
         def kept() -> list[str]:
             return [self.fetch(state, program.places[s.name], s.kind) for s in slots]
 
+        starts, rooms, steps = kept(), self.rooms(), self.word("steps", "i64")
         begun = self.say(f"icmp eq {self.I} {starts[list(program.places).index('status')]}, {self.literal(0, 'i')}")
         prologue, self.lines = self.lines, []
         at = {s.name: f"%s{i}" for i, s in enumerate(slots)}

@@ -15,7 +15,7 @@ def outline(program: Program) -> dict[str, Any]:
     """A program without its instructions: its digest, and the names, kinds and starts of what it keeps."""
     return {
         "digest": program.digest,
-        "operations": [program.operations, program.longest],
+        "operations": [program.operations, program.usual],
         "streams": program.streams,
         "slots": [[s.name, s.kind, s.start, s.checked, s.size] for s in program.slots],
     }
@@ -26,7 +26,7 @@ class Outline(Program):
 
     def __init__(self, text: Callable[..., Any], state: Any, parameters: Any, known: Mapping[str, Any]) -> None:
         self.declared(text, state, parameters, {})
-        self.digest, (self.operations, self.longest) = str(known["digest"]), map(int, known["operations"])
+        self.digest, (self.operations, self.usual) = str(known["digest"]), map(int, known["operations"])
         self.streams = {name: (tuple(columns), int(rows)) for name, (columns, rows) in known["streams"].items()}
         self.arranged([self.state.get(slot[0]) or Cell(*slot) for slot in known["slots"]])
 

@@ -34,8 +34,8 @@ def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = F
 
 
 def is_long(program: Program) -> bool:
-    """Whether a program is cut."""
-    return program.longest > LONG
+    """Whether a program is cut: for what runs in every step, or for all of it."""
+    return program.usual > LONG or program.operations > 2 * LONG
 
 
 def follows(home: Home | None, last: Home | None) -> bool:

@@ -89,7 +89,7 @@ class Program:
         self.listing = listing(self)
         self.digest = hashlib.sha256(self.listing.encode()).hexdigest()  # equal programs share machine code
         self.operations = self.listing.count(" = ")
-        self.longest = max(longest(self.body, {id(self.hoisted)}))  # operations of one function
+        self.usual = usual(self.hoisted, set()) + usual(self.body, set())
 
 
 def trace(
@@ -196,17 +196,16 @@ def trim(program: Program) -> None:
     sweep(program.hoisted)
 
 
-def longest(block: Block, known: set[int]) -> tuple[int, int]:
-    """Operations of a block, those of subroutines at their first call, and of its longest side that seldom runs:
-    such sides are functions of their own."""
-    own, most = len(block.code), 0
+def usual(block: Block, known: set[int], apart: bool = False) -> int:
+    """The operations of a block without those of sides that seldom run (apart); what they call counts."""
+    count, apart = 0 if apart or block.seldom else len(block.code), apart or block.seldom
     for item in block.code:
-        for inner in [] if isinstance(item, Value) else [item.about] if item.word == "call" else item.blocks:
-            if id(inner) not in known:
-                known.add(id(inner))
-                size, side = longest(inner, known)
-                own, most = (own, max(most, side, size)) if inner.seldom else (own + size, max(most, side))
-    return own, most
+        if not isinstance(item, Value) and item.word != "call":
+            count += sum(usual(inner, known, apart) for inner in item.blocks)
+        elif not isinstance(item, Value) and id(item.about) not in known:
+            known.add(id(item.about))
+            count += usual(item.about, known)
+    return count
 
 
 def effects(item: Any) -> bool:

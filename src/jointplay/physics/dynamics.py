@@ -86,7 +86,8 @@ class Equations:
             residual=[0 if isinstance(x, AtRate) else x for _, x in labelled],
             B=[[row.get(j, 0.0) for j in range(last)] for row in slopes],
             speed=[-row.get(last, 0.0) for row in slopes],
-            rhs=[-x for x in along(derivatives(along(slopes, speeds), inputs), speeds)],
+            # rates that were just moved onto the drives depend on the time by their values, not as an argument
+            rhs=[-x for x in along(derivatives(along(slopes, speeds), inputs, held=v), speeds)],
             at_rate=[isinstance(x, AtRate) for _, x in labelled],
             inputs=inputs,
             speeds=speeds,

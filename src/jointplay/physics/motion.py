@@ -207,7 +207,14 @@ class Motion:
         if not self.fixed:
             return *least(), gap
         still = [0.0] * self.n
-        return *branch((gap > ROUND_OFF) | (lag > STILL), least, lambda: (still, still)), gap
+        return *branch((gap > self.rounded(q)) | (lag > STILL), least, lambda: (still, still)), gap
+
+    def rounded(self, q: Vector) -> Scalar:
+        """What rounding leaves open of joints at these places (m or rad)."""
+        farthest: Scalar = 1.0
+        for i, x in enumerate(q):
+            farthest = farthest if i % 3 == 2 else maximum(farthest, abs(x))
+        return ROUND_OFF * farthest
 
     def project(self, state: State) -> tuple[State, Scalar]:
         """The state moved onto the constraints by least change in the mass metric, and what is left open."""
@@ -223,7 +230,7 @@ class Motion:
             _, push, left = self.closing(t, there, v)
             return there, added(v, push), left
 
-        q, v, drift = branch(gap > ROUND_OFF, again, lambda: (added(q, shift), added(v, kick), gap))
+        q, v, drift = branch(gap > self.rounded(q), again, lambda: (added(q, shift), added(v, kick), gap))
         return replace(state, q=q, v=v), drift
 
     # -- inside a step

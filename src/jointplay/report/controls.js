@@ -36,6 +36,8 @@ if (content.timeline.length) {
 function rows(body, pairs) {
   for (const [name, value] of pairs) body.append(make("tr", {}, make("th", { scope: "row", text: name }), typeof value === "string" ? make("td", { text: value }) : make("td", {}, value)));
 }
+element("headlines").hidden = !content.numbers.length;
+rows(document.querySelector("#headlines tbody"), content.numbers);
 rows(document.querySelector("#audit tbody"), content.audit.length ? content.audit : [["audit", "this result carries none"]]);
 if (judgement) rows(document.querySelector("#audit tbody"), [["judgement", sentence || judgement]]);
 rows(document.querySelector("#provenance tbody"), [...content.facts, ...(content.command ? [["command", make("code", { text: content.command })]] : [])]);

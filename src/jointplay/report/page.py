@@ -115,6 +115,7 @@ def payload(
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": _audit(run),
+        "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run)],
         "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,

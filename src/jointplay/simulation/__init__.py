@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
@@ -16,8 +14,8 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .course import MOST_STEPS
-from .judgement import judged
+from .companions import HALVED, Company, Headlines, companions, last, last_of, stated, step_errors
+from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
 from .settling import settled_time
@@ -30,9 +28,6 @@ __all__ = [
     "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
     "Step", "Stepper", "default_stepper", "settled_time", "simulate",
 ]  # fmt: skip
-HEADLINES = ["angle", "x", "y", "peak_force", "peak_effort", "peak_normal", "peak_impulse", "impacts"]
-HEADLINES += ["joint_impulse", "impact_loss", "friction_loss", "error_max", "error_rms", "control_max", "control_rms"]
-SAME = 1e-9  # m or rad: a motion of less is none
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -49,6 +44,7 @@ def simulate(
     control: Control | None = None,
     settled: float | str = 0.0,
     most_steps: int = MOST_STEPS,
+    error: bool | None = None,
 ) -> Dataset:
     """The motion of a mechanism from time 0 to `until` (s, or a text such as "500 ms"), sampled every `every` seconds.
 
@@ -56,31 +52,70 @@ def simulate(
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
-    reclose: start rigid joints with play in the middle, from the first start values alone. audit: "convergence" runs
-    once more with half the step (adaptive: a 32nd of the tolerances, half of max_step) and says in the attribute
-    `convergence` how much each headline number moves; the audit then has the largest differences of angles and places.
-    control: a control loop in place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as
-    "200 ms" or "2 turns of motor", from which on peaks, shares, impacts and losses are told once more, in variables
-    with `_settled` in their names; that of the control loop unless given. most_steps: of steps that a tolerance
-    chooses; a run that needs more ends there (outcome "too many steps") with what it has computed.
+    reclose: start rigid joints with play in the middle, from the first start values alone. control: a control loop in
+    place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as "200 ms" or "2 turns of
+    motor", from which on peaks, shares, impacts and losses are told once more, in variables with `_settled` in their
+    names; that of the control loop unless given. error: whether the errors of the headline numbers are estimated
+    (`results.errors`), where a tolerance chooses the steps by companions at looser ones, else by a run with
+    half the step; unless given, only the former. audit: "convergence" has them by a finer run in any case (half the
+    step, a 4th or a 32nd of the tolerances), and the audit then has the largest differences of angles and places.
+    most_steps: of those that a tolerance chooses; a run that needs more ends there ("too many steps") with what it has.
     """
     if audit not in ("run", "convergence"):
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     until, every = seconds("until", until), None if every is None else seconds("every", every)
+    own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
+    loop = control or (own.control if isinstance(own, Mechanism) else None)
+    company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
     options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
+    options["companions"] = company.steppers if company.beside else ()
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     late = settled_time(simulation.base.mechanism, settled, until)
-    if late and simulation.base.mechanism.control is not None and not simulation.base.mechanism.control.settled:
+    if late and loop is not None and not loop.settled:
         simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
-    if audit == "convergence" and simulation.status[0].complete:
-        finer = simulation.stepper.finer()
-        again = Simulation(simulation.base, finer, every=simulation.every, until=simulation.until, **options)
-        finer_run = run(again, progress, strict, late)
-        result.attrs["convergence"] = json.dumps(compared(result, finer_run))
-        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, finer_run)
+    if not simulation.status[0].complete:
+        return result
+    if company.steppers:
+        return with_companions(simulation, company, result, progress, late)
+    return beside_finer(simulation, result, progress, late) if error or audit == "convergence" else result
+
+
+def beside_finer(
+    simulation: Simulation, result: Dataset, progress: Callable[[float], None] | None, settled: float
+) -> Dataset:
+    """A result with its errors by one more run, with half the step; its audit has the largest differences."""
+    base, finer = simulation.base, simulation.stepper.finer()
+    options: dict[str, Any] = {"reclose": simulation.reclose, "most_steps": simulation.most_steps}
+    again = Simulation(base, finer, every=simulation.every, until=simulation.until, **options)
+    found = run(again, progress, strict=False, settled=settled)
+    end = again.status[0]
+    if end.complete:
+        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
-    return result
+    return stated(result, {repr(finer): last(found) if end.complete else end.text}, base.mechanism, HALVED)
+
+
+def with_companions(
+    simulation: Simulation,
+    company: Company,
+    result: Dataset,
+    progress: Callable[[float], None] | None,
+    settled: float,
+) -> Dataset:
+    """A result with its errors by its companions: beside it, or after it in its place."""
+    found: dict[str, Headlines | str] = {}
+    patience = PATIENCE * int(simulation.steps[0]) + 1
+    for lane, stepper in enumerate(company.steppers, 1):
+        if not company.beside:
+            lane = 0
+            simulation.follow(stepper, patience)
+            march(simulation, progress and (lambda t: progress(simulation.asked)), False, settled)
+        end = simulation.status[lane]
+        found[repr(stepper)] = last_of(simulation, lane) if end.complete else end.text
+        if end.kind is Ending.INTERRUPTED:
+            break
+    return stated(result, found, simulation.base.mechanism, company.share)
 
 
 def seconds(name: str, given: float | str) -> float:
@@ -117,6 +152,15 @@ def run(
     settled: float = 0.0,
 ) -> Dataset:
     """Run one lane to its end; Ctrl-C ends a run that is not strict where it stands.  settled: see `simulate`."""
+    march(simulation, progress, strict, settled)
+    outcome, result, pilot = simulation.status[0], simulation.result(), simulation.each[0].pilot
+    if strict and not outcome.complete:
+        raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
+    return result
+
+
+def march(simulation: Simulation, progress: Callable[[float], None] | None, strict: bool, settled: float) -> None:
+    """Take the first lane to its end, by way of the time from which on it counts as settled."""
     until, pilot = simulation.until, simulation.each[0].pilot
     assert until is not None
     settled = settled or (pilot.control.settled if pilot else 0.0)
@@ -131,40 +175,10 @@ def run(
         if simulation.outcomes[0] is None:
             simulation.advance(until, told)
     except KeyboardInterrupt:
+        if simulation.asked == until and simulation.status[0].complete:  # only its companions were still on their way
+            return
         if strict:
             raise
         time = float(simulation.time[0])
         text = f"interrupted at t = {time:.6g} s of {until:g} s"
         simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))
-    outcome, result = simulation.status[0], simulation.result()
-    if strict and not outcome.complete:
-        raise SimulationFailed(outcome, result) from (pilot.error if pilot else None)
-    return result
-
-
-def compared(result: Dataset, finer: Dataset) -> dict[str, dict[str, float]]:
-    """Headline numbers of a run and of a finer one: last angles, largest forces and impulses, energy lost, impacts."""
-    found: dict[str, dict[str, float]] = {}
-    for name in HEADLINES:
-        if name not in result or name not in finer:
-            continue
-        pair = [run[name].isel(time=-1) if "time" in run[name].dims else run[name] for run in (result, finer)]
-        values = [np.atleast_1d(one.values).astype(float) for one in pair]
-        labels = pair[0][pair[0].dims[0]].values if pair[0].dims else [""]
-        for label, here, there in zip(labels, *values, strict=True):
-            key = f"{label}.{name}" if label else name
-            found[key] = {"value": float(here), "finer": float(there), "moved": float(there - here)}
-    return found
-
-
-def step_errors(result: Dataset, finer: Dataset) -> list[Finding]:
-    """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
-    both = min(result.sizes["time"], finer.sizes["time"])
-    pairs = {name: (result[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
-    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
-    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
-    found = [
-        Finding("error of angles by a finer run", off["angle"], "rad"),
-        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
-    ]
-    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

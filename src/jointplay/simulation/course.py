@@ -7,6 +7,7 @@ import threading
 import time as clock
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from .steering import Pilot
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
+COMPANY = 1000  # samples of a companion at most
+PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
 MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
 BURST = 4096  # steps that take so little time that Ctrl-C can wait
@@ -49,6 +52,8 @@ class Course:
     most_steps: int  # that a tolerance may choose on the way there
     options: dict[str, Any]  # of the run
     lock: threading.RLock
+    settled: float  # s: when `count_anew` was called
+    earlier: np.ndarray | None  # the words of the run at that time
 
     def build(self) -> None:
         """The program and its run, every lane at its start."""
@@ -105,8 +110,10 @@ class Course:
     def numbers(self, lane: Lane) -> dict[str, Any]:
         """The run-time numbers of a lane."""
         every = self.stepper.whole(self.every) if self.every else None
+        if every and lane.stepper and self.until is not None:
+            every = max(every, self.until / COMPANY)
         found: dict[str, Any] = dict(lane.system.parameters)
-        for name, x in self.stepper.given().items():
+        for name, x in (lane.stepper or self.stepper).given().items():
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
@@ -143,7 +150,7 @@ class Course:
                 f"before.{name}": x for name, x in state.items()
             }  # the first sample may come before the first step
             state |= {f"{joint}.push": push for joint, push in one.pushes.items()}
-            state["step.next"] = min(FIRST, self.stepper.given().get("max_step", FIRST))
+            state["step.next"] = min(FIRST, (one.stepper or self.stepper).given().get("max_step", FIRST))
         elif self.stepper.adaptive:
             state["step.next"] = SHORT
         self.run.start(lane, self.numbers(one), state)
@@ -224,14 +231,27 @@ class Course:
 
         def told() -> bool:
             if progress is not None:
-                progress(float(self.time.min()))
+                progress(float(self.times[self.alive].min(initial=self.times[0])))
+            self.part()
             return False
 
         if self.called:
             self.drive(told)
         else:
-            self.run.advance(until=told if progress else None, expect=None)
+            self.run.advance(until=told if progress or self.each[-1].stepper else None, expect=None)
         self.settle()
+
+    def part(self) -> None:
+        """Give up companions for which a run would wait too long."""
+        for lane, one in enumerate(self.each):
+            if one.stepper and self.standing[0] != RUNNING and self.taken[lane] > PATIENCE * self.taken[0]:
+                self.run.abandon(lane)
+
+    def follow(self, stepper: Stepper, most_steps: int) -> None:
+        """Put the first lane back to its start, as a companion that may take so many steps."""
+        self.each[0] = replace(self.each[0], stepper=stepper)
+        self.settled, self.earlier, self.most_steps = 0.0, None, most_steps
+        self.begin(0)
 
     def drive(self, told: Callable[[], bool]) -> None:
         """Go from sample to sample of Python functions."""

@@ -45,6 +45,7 @@ class Lane:
     pushes: dict[str, float]  # of joints in permanent contact, at the start (N)
     changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
     refused: Outcome | None = None  # an end before the first step
+    stepper: Stepper | None = None  # of a companion: with other numbers than the simulation's
 
 
 def prepared(

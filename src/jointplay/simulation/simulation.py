@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,8 @@ class Simulation(Course):
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
     the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
-    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`.
+    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from
+    this one in their numbers only; each gets a lane like the first, after all others.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -56,6 +58,7 @@ class Simulation(Course):
         *,
         until: float | None = None,
         reclose: bool = False,
+        companions: Sequence[Stepper] = (),
         most_steps: int = MOST_STEPS,
         eager: bool | None = None,
         fma: bool = True,
@@ -85,8 +88,9 @@ class Simulation(Course):
         self.base = base
         self.stepper = stepper or default_stepper(base.mechanism)
         self.stepper.refuse(base.mechanism)
-        self.lanes = len(given)
         self.each = [prepared(self.stepper, base, *one, until, reclose) for one in numbers]
+        self.each += [replace(self.each[0], stepper=other, changes={}) for other in companions]
+        self.lanes = len(self.each)
         self.build()
 
     # -- what is known

@@ -58,7 +58,16 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     same = all(abs(at[name] - x) <= SAME for name, x in given.items())
     if not (reclose or same):
         return launch(system)
-    return loaded(system, q, v) if mechanism.journals == "loaded" else (q, v)
+    if mechanism.journals != "loaded":
+        return q, v
+    q, v = loaded(system, q, v)
+    at = dict(zip(system.coordinates, q, strict=True))
+    moved = [name for name, x in given.items() if name[-2:] in (".x", ".y") and abs(at[name] - x) > SAME]
+    note = f"start: {', '.join(moved)} as without play, so journals begin on the walls that carry them, beside it"
+    note += "; `journals: centred` keeps them in the middle"
+    if moved and note not in system.notes:
+        system.notes.append(note)
+    return q, v
 
 
 def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

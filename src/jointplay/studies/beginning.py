@@ -21,6 +21,7 @@ from .subject import Machine, PlainFunction
 from .work import Job, Rows, called, each_row, told
 
 BATCH = 5.0  # s of work in a batch
+SHORT = 1.0  # s of work that is not worth being divided
 MOST = 1 << 16  # runs in a batch
 TRIAL = 0.02  # of a run, to see which quantities it has
 TRIALS = 9  # runs that are tried at most
@@ -51,7 +52,7 @@ def batch_size(spent: float, total: int, executor: Any) -> int:
     """How many runs make a batch, if one takes so many seconds."""
     size = min(MOST, max(1, round(BATCH / max(spent, 1e-7))))
     workers = executor if isinstance(executor, int) else cores()
-    if spent * total > 2 * BATCH:  # so that all workers have something to do until the end
+    if spent * total > SHORT:  # so that all workers have something to do until the end
         size = min(size, max(1, math.ceil(total / (4 * workers))))
     return size
 

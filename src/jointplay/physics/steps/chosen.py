@@ -31,7 +31,10 @@ from .passes import NOTHING, STILL
 from .second_order import GO, Going, SecondOrder
 
 SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic energy of all
-RESTING = 1e-2  # a body that has not moved yet is judged by this share of what the contacts have kept it from
+RESTING = (
+    1e-2  # changes of force on a body that has not moved yet are judged by this share of what contacts kept it from
+)
+INSTANT = 1e-9  # of the time so far: when a contact lets go is not asked more closely
 COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
 
 
@@ -67,20 +70,22 @@ class ChosenStep(SecondOrder):
         if not self.near.gaps:
             return replace(ahead, error=error)
         modes = list(zip(self.state.modes, ahead.state.modes, strict=True))
+        freed = either([((m == STICKING) & (n != STICKING)) | ((m > OPEN) & (n == OPEN)) for m, n in modes])
+        instant = k <= INSTANT * maximum(self.t, INSTANT)
+        jump = [where(freed, x, 0.0) for x in change]
         shut = (whole | (self.going.aim == GO)) & either([before > OPEN for before, _ in modes])
-        missed = branch(shut, lambda: self.holding(ahead.state), lambda: 0.0)
-        freed = [((m == STICKING) & (n != STICKING)) | ((m > OPEN) & (n == OPEN)) for m, n in modes]
-        missed = maximum(missed, where(shut & either(freed), sqrt(worst) * k, 0.0))  # free from within the pass on
-        return replace(ahead, error=maximum(error, missed / rtol))
+        missed = branch(shut, lambda: self.holding(ahead.state, jump, instant), lambda: 0.0)
+        return replace(ahead, error=maximum(where(freed & instant, 0.0, error), missed / rtol))
 
-    def holding(self, end: State) -> Scalar:
-        """The error of what contacts hold, as a share of the speeds: by its change, and by contacts that hold
-        for longer than they can."""
+    def holding(self, end: State, jump: Vector, instant: Scalar) -> Scalar:
+        """The error of what contacts hold, as a share of the speeds: by its change; and, but for an instant, by those
+        that hold for longer than they can, and by the jump of the accelerations where they let go."""
         near, masses, new, old, k = self.near, self.equations.masses(), end.recent, self.recent, self.k
         assert new is not None
         friction, static, _ = self.published.coefficients(near)
         onwards = k / (k + old.length)
-        held, changed, missed = ([0.0] * len(masses) for _ in range(3))
+        held, changed = ([0.0] * len(masses) for _ in range(2))
+        missed = [m * abs(x) * k for m, x in zip(masses, jump, strict=True)]
         for i, (normal, tangent) in enumerate(zip(near.lines[::2], near.lines[1::2], strict=True)):
             lasts = (self.state.modes[i] > OPEN) & (end.modes[i] > OPEN) & (old.length > 0)
             sticks = lasts & (self.state.modes[i] == STICKING) & (end.modes[i] == STICKING)
@@ -97,12 +102,12 @@ class ChosenStep(SecondOrder):
                 lost = where(sticks, b * (abs(t) - friction[i] * n), a * n) if rough else a * n
                 missed[j] = missed[j] + late * abs(lost)
         share = where(self.motion.counts, k * k / (6 * (k + old.length)), 0.0)  # a sample must not shorten the step
-        off = [abs(x) * share + y for x, y in zip(changed, missed, strict=True)]
         least, worst = SLOW * sum(self.scales, start=0.0), 0.0
+        rates = [[x / m for x, m in zip(row, masses, strict=True)] for row in (changed, missed, held)]
         for i, scale in enumerate(self.scales):
-            speeds = [[x / m for x, m in zip(row, masses, strict=True)] for row in (off, held)]
-            rest = self.energy(i, speeds[1]) * (RESTING * self.t) ** 2
-            worst = maximum(worst, self.energy(i, speeds[0]) / maximum(scale + least + rest, NOTHING))
+            change, miss, rest = (self.energy(i, row) for row in rates)
+            change = share * share * change / maximum(scale + least + rest * (RESTING * self.t) ** 2, NOTHING)
+            worst = maximum(worst, maximum(change, where(instant, 0.0, miss / maximum(scale + least, NOTHING))))
         return sqrt(worst)
 
     def over(self, ahead: Going, rest: Scalar) -> Scalar:

@@ -1,0 +1,225 @@
+"""The estimated error of the headline numbers of a run: how far companions at other tolerances come out from it.
+
+Where a tolerance chooses the steps there are two companions at looser ones, and a share of the larger of the two
+differences is the error that is stated; one companion alone now and then agrees by chance.  They run beside the run, in
+other lanes of its program, or after it, in its own: what costs less.  Steps of one length have a companion of half the
+step, and twice its difference counts.  How this was chosen, and how well it fits: docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..model.control import Control
+from ..model.mechanism import Mechanism
+from ..physics import record
+from ..physics.step import Stepper
+from ..run import wants_eager
+from .judgement import judged
+from .lanes import default_stepper
+from .outcome import Finding
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from .simulation import Simulation
+
+LOOSER, SHARE = (4.0, 8.0), 0.6  # times the tolerances; of the larger difference to them: what is stated
+STRUCK, STRUCK_SHARE = (16.0, 32.0), 0.2  # of steps of impulses, whose companions are dearer
+TIGHTER_SHARE = 1.5  # where tolerances can only be tighter, a 4th and an 8th
+HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
+UNKNOWN = 0.1  # of a number: what is not known to this is not determined
+NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
+ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
+FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
+SAME = 1e-9  # m or rad: a motion of less is none
+# headline numbers, and the families in which one is small beside another
+HEADLINES = {
+    "angle": "angles", "x": "places", "y": "places",
+    "peak_force": "forces", "peak_moment": "forces", "peak_effort": "forces", "peak_normal": "forces",
+    "peak_impulse": "impulses", "joint_impulse": "impulses", "impacts": "counts", "share_free": "shares",
+    "impact_loss": "energies", "friction_loss": "energies",
+    "error_max": "errors", "error_rms": "errors", "control_max": "controls", "control_rms": "controls",
+}  # fmt: skip
+
+
+NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
+Headlines = dict[str, np.ndarray]
+
+
+class Headline(NamedTuple):
+    """A headline number: its name, value and unit, what it is measured by, and its family."""
+
+    name: str
+    value: float
+    unit: str
+    scale: float
+    family: str
+
+
+class Company(NamedTuple):
+    """The companions of a run: steppers, the share of the larger difference to them that is stated, and whether they
+    run beside it, in lanes, or after it."""
+
+    steppers: Sequence[Stepper] = ()
+    share: float = 1.0
+    beside: bool = False
+
+
+def companions(error: bool | None, given: Stepper | Mechanism, loop: Control | None) -> Company:
+    """The companions of a run with a stepper, or the default one of a mechanism: only where a tolerance chooses the
+    steps and no Python function is called on the way, which may remember what it was asked; unless asked for, not in
+    eager runs, and not beside a stepper of one's own that does not say what is finer."""
+    if error is not None and not isinstance(error, bool):
+        raise InputError(f"error must be True, False or None, got {error!r}")
+    stepper = default_stepper(given) if isinstance(given, Mechanism) else given
+    called = loop is not None and not loop.computed
+    if error is False or not isinstance(stepper, Stepper) or not stepper.adaptive or called:
+        return Company()
+    if error is None and (type(stepper).finer is Stepper.finer or wants_eager()):
+        return Company()
+    times, share = (STRUCK, STRUCK_SHARE) if stepper.impulsive else (LOOSER, SHARE)
+    try:
+        return Company([at_tolerance(stepper, ratio) for ratio in times], share, not stepper.impulsive)
+    except InputError:  # no looser one is allowed
+        return Company([at_tolerance(stepper, 1 / ratio) for ratio in LOOSER], TIGHTER_SHARE, not stepper.impulsive)
+
+
+def at_tolerance(stepper: Stepper, times: float) -> Stepper:
+    """The stepper at so many times its tolerances; numbers that half a step divides by less, such as the longest step,
+    follow by as much less."""
+    finer = stepper.finer().given()
+    ratios = {name: x / finer[name] for name, x in stepper.given().items()}
+    most = math.log(max(*ratios.values(), 1.0 + NOTHING))
+    powers = {name: math.log(ratio) / most if ratio > 1 else 1.0 for name, ratio in ratios.items()}
+    return replace(stepper, **{name: x * times ** powers[name] for name, x in stepper.given().items()})
+
+
+def last(run: Dataset) -> Headlines:
+    """The headline numbers of a result, by variable; of what depends on time the last."""
+    found = {name: run.variables[name] for name in NAMES if name in run.variables}
+    return {name: np.atleast_1d(one.values[-1] if "time" in one.dims else one.values) for name, one in found.items()}
+
+
+def last_of(simulation: Simulation, lane: int) -> Headlines:
+    """The same of a lane, without making a result of it."""
+    from .reading import Reading
+
+    with simulation.cut(lane):
+        reading = Reading(simulation, lane)
+        found = {name: np.atleast_1d(one[1]) for name, one in reading.variables().items() if name in NAMES}
+        if simulation.earlier is not None:
+            late = Reading(simulation, lane, late=True).settled()
+            found |= {name: np.atleast_1d(one[1]) for name, one in late.items() if name in NAMES}
+    for name, signal in record.BODIES.items():
+        if name in NAMES:
+            found[name] = np.array([reading.columns[body + signal.end][-1] for body in reading.mechanism.bodies])
+    ends = {name: signal.end for name, signal in record.ENERGIES.items() if name in NAMES}
+    return found | {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
+
+
+def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
+    """The headline numbers of a run by variable, such as `crank.angle`, `J2.peak_force` and `impact_loss`, measured by
+    themselves or, of a coordinate, by its range."""
+    found: dict[str, list[Headline]] = {}
+    for name, values in last(run).items():
+        family, variable = HEADLINES[name.removesuffix("_settled")], run.variables[name]
+        dimension = variable.dims[-1] if variable.dims and variable.dims[-1] != "time" else ""
+        labels = [str(label) for label in run.variables[dimension].values] if dimension else [""]
+        units = units_of(run, mechanism, name, str(dimension), labels)
+        scales = np.ptp(variable.values, axis=0) if family in ("angles", "places") else np.abs(values)
+        scales = np.ones_like(scales) if family == "shares" else scales
+        names = [f"{label}.{name}" if label else name for label in labels]
+        found[name] = [
+            Headline(key, float(x), unit, float(scale), family)
+            for key, x, unit, scale in zip(names, values, units, scales, strict=True)
+        ]
+    return found
+
+
+def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labels: Sequence[str]) -> list[str]:
+    """The units of some numbers: drives, channels and actuators have their own."""
+    if dimension == "drive":
+        return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
+    if f"{dimension}_unit" in run.variables:
+        return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
+    return [str(run.variables[name].attrs.get("units", "1"))] * len(labels)
+
+
+def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, float]:
+    """The largest of each family of numbers, beside which rounding is small."""
+    beside = {"energies": "kinetic", "errors": "reference"}
+    most = {family: float(np.ptp(run.variables[name].values, axis=0).max(initial=0.0))
+            for family, name in beside.items() if name in run.variables}  # fmt: skip
+    for one in (one for some in found.values() for one in some):
+        size = max(one.scale, abs(one.value))  # what rests has no range
+        if math.isfinite(size):
+            most[one.family] = max(most.get(one.family, 0.0), size)
+    return most
+
+
+def feeble(run: Dataset, name: str) -> int:
+    """How many impacts of a contact are so weak beside its strongest that a tolerance decides whether they count: those
+    that a journal coming to rest makes have no end."""
+    label, _, kind = name.rpartition(".")
+    if "impact_normal" not in run.variables:
+        return 0
+    mine = run.variables["impact_contact"].values == label
+    if kind.endswith("_settled"):
+        mine = mine & (run.variables["impact_time"].values >= run.attrs["settled"])
+    strengths = np.abs(run.variables["impact_normal"].values[mine])
+    return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
+
+
+def errors(run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float) -> list[dict[str, Any]]:
+    """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
+    error over the largest difference to the other runs."""
+    found, entries = headlines(run, mechanism), []
+    most = largest(found, run)
+    for variable, some in found.items():
+        for i, (name, value, unit, scale, family) in enumerate(some):
+            if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
+                continue
+            apart = max(abs(value - float(other[variable][i])) for other in others)
+            error = times * apart + ROUNDING * most[family] if value or apart else 0.0
+            error = max(apart, feeble(run, name)) if family == "counts" else error
+            known = math.isfinite(error)
+            determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
+            said = error if known else None
+            shown = {"name": name, "value": value, "unit": unit, "error": said, "determined": determined}
+            entries.append({**shown, "scale": scale})
+    return entries
+
+
+def stated(run: Dataset, others: Mapping[str, Headlines | str], mechanism: Mechanism, times: float) -> Dataset:
+    """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
+    text that says why not."""
+    whole = [other for other in others.values() if not isinstance(other, str)]
+    if whole:
+        text = run.attrs.pop("judgement_text")
+        run.attrs |= {"errors": json.dumps(errors(run, whole, mechanism, times)), "judgement_text": text}
+        return run
+    ends = "; ".join(f"{name}: {text}" for name, text in others.items())
+    note = f"no error is stated, for no companion of this run reached its end ({ends})"
+    run.attrs["notes"] = json.dumps([*json.loads(run.attrs["notes"]), note])
+    return run
+
+
+def step_errors(run: Dataset, finer: Dataset) -> list[Finding]:
+    """The largest differences of angles and places of two runs with the same samples: the error of the coarser."""
+    both = min(run.sizes["time"], finer.sizes["time"])
+    pairs = {name: (run[name].values[:both], finer[name].values[:both]) for name in ("angle", "x", "y")}
+    off = {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
+    span = {name: float(np.ptp(one, axis=0).max()) for name, (one, _) in pairs.items()}
+    found = [
+        Finding("error of angles by a finer run", off["angle"], "rad"),
+        Finding("error of places by a finer run", max(off["x"], off["y"]), "m"),
+    ]
+    return judged(found, {"angles": span["angle"] + SAME, "places": max(span["x"], span["y"]) + SAME})

@@ -1,0 +1,201 @@
+"""The errors that a run states of its headline numbers, from companions beside it."""
+
+import importlib
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import results
+from jointplay.simulation import Simulation, Stepper
+
+companions = importlib.import_module("jointplay.simulation.companions")  # its name is that of a function, too
+STRIKING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+STRIKING = STRIKING.replace(journals="centred")
+TOLERANT = jp.MoreauJean(rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+
+
+def stated(run):
+    return {entry["name"]: entry for entry in results.errors(run)}
+
+
+def test_a_companion_leaves_no_trace_in_the_run(run):
+    alone = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02, error=False)
+    assert results.errors(alone) == [] and run.drop_attrs().identical(alone.drop_attrs())
+    kept = {name: x for name, x in run.attrs.items() if name != "errors"}
+    assert kept == alone.attrs
+
+
+def test_errors_cover_the_true_ones_without_being_far_off():
+    """A pendulum's last angle: the error is between a third and twenty times the true one."""
+    swing = jp.library.pendulum(angles=[0.5])
+    entry = stated(jp.simulate(swing, 2.0, jp.RungeKutta(1e-6, 1e-8)))["bar1.angle"]
+    true = abs(
+        entry["value"] - float(jp.simulate(swing, 2.0, jp.RungeKutta(1e-12, 1e-13), error=False)["angle"][-1, 0])
+    )
+    assert true / 3 < entry["error"] < 20 * true and entry["determined"] and entry["unit"] == "rad"
+
+
+def test_every_entry_is_the_number_of_the_result(run, tmp_path):
+    found = stated(run)
+    assert found["J3.peak_force"]["value"] == float(run.peak_force.sel(joint="J3"))
+    assert found["J3.peak_force_settled"]["value"] == float(run.peak_force_settled.sel(joint="J3"))
+    assert found["impact_loss"]["value"] == float(run.impact_loss[-1]) and found["impact_loss"]["unit"] == "J"
+    assert found["motor.peak_effort"]["unit"] == "N*m" and found["slider.x"]["unit"] == "m"
+    assert found["slider.y"]["error"] == 0.0  # it slides along y = 0
+    results.save(run, tmp_path / "run.nc")
+    assert results.errors(results.load(tmp_path / "run.nc")) == results.errors(run)
+
+
+def test_bounces_that_never_end_are_not_determined(run):
+    """The impacts of a journal that comes to rest with restitution have no number; those without it have one."""
+    assert not stated(run)["J3.impacts"]["determined"]
+    dull = STRIKING.loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.0))
+    entry = stated(jp.simulate(dull, 0.05, TOLERANT))["J3.impacts"]
+    assert entry["determined"] and entry["error"] == 0 and entry["value"] >= 1
+
+
+def test_chaotic_motion_is_not_determined_but_its_drive_is():
+    wild = jp.library.pendulum(3, 0.4, angles=[2.5, 2.8, 3.0])
+    found = stated(jp.simulate(wild, 12.0, jp.RungeKutta(1e-6, 1e-8)))
+    assert not any(found[f"bar{i}.angle"]["determined"] for i in (1, 2, 3))
+    assert "(not determined)" in results.spoken(found["bar3.angle"])
+    turning = jp.library.slider_crank(speed=30.0)
+    assert stated(jp.simulate(turning, 0.2))["crank.angle"]["determined"]
+
+
+def test_what_rests_is_determined():
+    found = stated(jp.simulate(jp.library.pendulum(), 0.2))
+    assert all(entry["determined"] for entry in found.values())
+    assert results.spoken(found["J1.peak_force"]).startswith("9.81000 ± ")
+
+
+def test_fixed_steps_have_errors_when_asked():
+    swing, stepper = jp.library.pendulum(angles=[0.5]), jp.FixedRungeKutta(1e-2, order=4)
+    assert results.errors(jp.simulate(swing, 0.5, stepper)) == []
+    asked = jp.simulate(swing, 0.5, stepper, error=True)
+    assert asked.identical(jp.simulate(swing, 0.5, stepper, audit="convergence"))
+    half = jp.simulate(swing, 0.5, stepper.finer())
+    moved = abs(float(half["angle"][-1, 0] - asked["angle"][-1, 0]))
+    assert stated(asked)["bar1.angle"]["error"] == pytest.approx(2 * moved, rel=1e-2)
+
+
+def beside(*steppers):
+    """Companions in lanes."""
+    return lambda *given: companions.Company(steppers, 1.0, beside=True)
+
+
+def after(*steppers):
+    """Companions one after the other."""
+    return lambda *given: companions.Company(steppers, 1.0)
+
+
+def test_a_companion_that_fails_does_not_lose_the_run(monkeypatch, run):
+    """Companions that end early leave a note in the result, and no errors."""
+    monkeypatch.setattr(jp.simulation, "companions", beside(replace(TOLERANT, rtol=2e-5)))
+    monkeypatch.setattr(Simulation, "part", lambda self: self.run.abandon(1))
+    found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+    assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
+    assert any("no error is stated" in note for note in json.loads(found.attrs["notes"]))
+
+
+def test_ctrl_c_after_the_run_keeps_it(run, monkeypatch):
+    """Who stops the companions gets the run: beside it, where only they are on their way, or after it."""
+
+    def interrupted(self):
+        if self.asked == 0.05 and self.standing[0] == 1 and (self.standing[1:3] == 0).any():
+            raise KeyboardInterrupt
+
+    advance = Simulation.advance
+
+    def refused(self, until, progress=None):
+        advance(self, 0.5 * until if self.each[0].stepper else until, progress)
+        if self.each[0].stepper:
+            raise KeyboardInterrupt
+
+    slow = replace(TOLERANT, rtol=1e-9), replace(TOLERANT, rtol=1e-8)
+    for kind, method, stop in ((beside, "part", interrupted), (after, "advance", refused)):
+        with monkeypatch.context() as patch:
+            patch.setattr(jp.simulation, "companions", kind(*slow))
+            patch.setattr(Simulation, method, stop)
+            found = jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02)
+        assert found.attrs["outcome"] == "done" and found.drop_attrs().identical(run.drop_attrs())
+    assert "interrupted" in found.attrs["notes"] and results.errors(found) == []
+
+
+@pytest.mark.parametrize("kind", [beside, after])
+def test_companions_that_take_too_long_are_given_up(kind, monkeypatch):
+    monkeypatch.setattr(jp.simulation, "companions", kind(replace(TOLERANT, rtol=1e-11)))
+    found = jp.simulate(STRIKING, 0.05, TOLERANT)
+    assert found.attrs["outcome"] == "done" and results.errors(found) == []
+    assert "no error is stated" in found.attrs["notes"]
+
+
+def test_companions_beside_and_after_a_run_state_the_same(monkeypatch):
+    found = []
+    for kind in (beside, after):
+        monkeypatch.setattr(
+            jp.simulation, "companions", kind(replace(TOLERANT, rtol=4e-5), replace(TOLERANT, rtol=8e-5))
+        )
+        found.append(jp.simulate(STRIKING, 0.05, TOLERANT, settled=0.02))
+    assert found[0].attrs["errors"] == found[1].attrs["errors"] and results.errors(found[0])
+
+
+def test_tolerances_of_companions():
+    looser = companions.companions(None, jp.RungeKutta(1e-8, 1e-10, 0.1), None)
+    assert looser.beside and [one.rtol for one in looser.steppers] == pytest.approx([4e-8, 8e-8])
+    assert [one.atol for one in looser.steppers] == pytest.approx([4e-10, 8e-10])
+    assert [one.max_step for one in looser.steppers] == pytest.approx([0.1 * k**0.2 for k in (4, 8)])
+    for rtol, others in ((1e-6, (1.6e-5, 3.2e-5)), (1e-12, (1.6e-11, 3.2e-11)), (5e-3, (1.25e-3, 6.25e-4))):
+        found = companions.companions(None, jp.MoreauJean(rtol=rtol), None)  # the last may not be looser
+        assert [one.rtol for one in found.steppers] == pytest.approx(others) and not found.beside
+
+
+def test_who_has_no_companions():
+    """A Python function may remember what it was asked; fixed steps have no tolerance; a stepper of one's own may not
+    say what is finer."""
+
+    @dataclass(frozen=True)
+    class Own(jp.RungeKutta):
+        finer = Stepper.finer
+
+    loop = jp.control.sampled(lambda t, *seen: [0.0], "bar1", 0.0, period=1e-2)
+    fixed = jp.FixedRungeKutta(1e-3)
+    for error, given, control in (
+        (None, jp.RungeKutta(), loop), (None, fixed, None), (None, Own(), None), (False, TOLERANT, None),
+    ):  # fmt: skip
+        assert companions.companions(error, given, control).steppers == ()
+    assert len(companions.companions(None, jp.library.pendulum(), None).steppers) == 2
+
+
+def test_what_error_may_be():
+    with pytest.raises(ValueError, match="error must be True, False or None, got 'yes'"):
+        jp.simulate(jp.library.pendulum(), 0.1, error="yes")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (237.66627, 0.0893, "237.67 ± 0.09 N"), (123456.7, 2345.0, "123000 ± 2000 N"), (9.9999, 0.0961, "10.0 ± 0.1 N"),
+        (1.23456e-7, 3e-10, "1.235e-07 ± 3e-10 N"), (3.0, 1e-14, "3.00000 ± 1e-14 N"), (2.0, 0.0, "2 N"),
+        (-0.0213, 0.0004, "-0.0213 ± 0.0004 N"), (1e-17, 1e-12, "0 ± 1e-12 N"),
+    ],
+)  # fmt: skip
+def test_no_more_digits_than_there_are(value, error, text):
+    assert results.spoken({"value": value, "unit": "N", "error": error, "determined": True}) == text
+
+
+def test_altered_errors_are_refused(run, tmp_path):
+    for errors in ('[{"name": "x"}]', "["):
+        altered = run.assign_attrs(errors=errors)
+        results.save(altered, tmp_path / "altered.nc")
+        with pytest.raises(ValueError, match="the attribute errors"):
+            results.load(tmp_path / "altered.nc")
+    assert np.isfinite([entry["error"] for entry in results.errors(run)]).all()
