@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 1e9  # s: 32 years
 MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
+NOTHING = 1e-9  # SI units: a number that is rounding itself, whose error says nothing
 CONVERGED = 0.01  # of a headline number: an error of less needs no remedy
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
@@ -265,7 +266,9 @@ class Told:
 
     def verdict(self) -> list[tuple[str, str]]:
         """The largest of the errors beside its number, and what is not determined."""
-        shares = {n: e["error"] / e["scale"] for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
+        sure = {n: e for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
+        real = {n: e for n, e in sure.items() if e["scale"] > NOTHING} or sure
+        shares = {n: e["error"] / e["scale"] for n, e in real.items()}
         if not shares:
             return []
         most = max(shares, key=lambda name: shares[name])
