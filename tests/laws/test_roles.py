@@ -203,19 +203,19 @@ CFG = SimpleNamespace(model="a name that is no model")
          "by name", "wrong"],
 )  # fmt: skip
 def test_a_controller_is_rehearsed(function, needs):
-    assert needs_model(Law(function, {}, {}, role="control"), 2, ["a", "b"]) is needs
+    assert needs_model(Law(function, {}, {}, role="control"), 2, ("a", "b")) is needs
 
 
 def test_the_packages_controllers_are_seen_through():
-    found = {name: needs_model(one, 1, ["a"]) for name, one in registry("control").items()}
+    found = {name: needs_model(one, 1, ("a",)) for name, one in registry("control").items()}
     assert {name for name, needs in found.items() if needs} == {
         "feedback_linearisation", "passivity_based", "sliding_mode"
     }  # fmt: skip
 
 
 def test_a_controller_may_say_what_it_needs():
-    assert needs_model(controller(model=True)(plain), 1, ["a"]) is True
-    assert needs_model(controller(model=False)(helped), 1, ["a"]) is False
+    assert needs_model(controller(model=True)(plain), 1, ("a",)) is True
+    assert needs_model(controller(model=False)(helped), 1, ("a",)) is False
 
 
 @pytest.mark.parametrize("function", [helped, wrapped, Controller("own")], ids=["helper", "wrapped", "object"])

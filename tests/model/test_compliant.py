@@ -264,7 +264,11 @@ LISTED = ", ".join(NORMAL)
             "normal.stiffness: must be a stiffness in N/m^1.5, a plain number or such as '1e5 N/mm^1.5', "
             "got '1e5 N/s^1.5'",
         ),
-        ("normal: {law: hertz, stiffness: 1e5 N/furlong^1.5}", "normal.stiffness: unknown unit 'furlong'"),
+        (
+            "normal: {law: hertz, stiffness: 1e5 N/furlong^1.5}",
+            "normal.stiffness: unknown unit 'furlong'; known are mm, um, cm, m, kg, g, s, ms, rad, deg, rpm, rev, Hz, "
+            "N, kN, mN, J, W, Pa, min, h and their products",
+        ),
         ("normal: {law: hunt_crossley, restitution: 1.1}", "normal.restitution: must be <= 1, got 1.1"),
         ("normal: {law: hunt_crossley, restitution: -0.1}", "normal.restitution: must be >= 0, got -0.1"),
         ("normal: {law: flores, restitution: 0}", "normal.restitution: must be > 0, got 0"),

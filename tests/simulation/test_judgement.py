@@ -104,7 +104,7 @@ def test_the_page_has_limits_and_the_sentence(coarse):
     content, _ = payload(coarse, None, "", None)
     assert content["judgement"] == ["wrong", coarse.attrs["judgement_text"]]
     shown = dict(content["audit"])
-    assert shown["energy imbalance (J)"].endswith(": wrong") and "(limit " in shown["penetration (m or rad)"]
+    assert shown["energy imbalance (J)"].endswith(": wrong") and "(at most " in shown["penetration (m or rad)"]
 
 
 def test_the_command_line_says_it_last_and_exits_with_1_if_strict(tmp_path, capsys):

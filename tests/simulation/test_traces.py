@@ -154,6 +154,7 @@ print(*(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "jointp
         "__init__.py",
         "_version.py",
         "errors.py",
+        "host.py",
         "writing.py",
         "cache.py",
         "own.py",

@@ -171,9 +171,10 @@ class ProgressBar:
             self.bar.stop()
 
     def __call__(self, reached: float) -> None:
-        interrupts.obey()
-        if self.began is None:
+        if self.began is None:  # nothing is computed yet that could be kept
             self.began = time.perf_counter()
+            return
+        interrupts.obey()
         if not self.shown:
             return
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:

@@ -146,7 +146,7 @@ class Reading:
         labels: dict[str, Any] = {
             "body": self.mechanism.bodies,
             "joint": self.mechanism.joints,
-            "drive": self.mechanism.drives,
+            "drive": [name for name in self.mechanism.drives if f"{name}.effort" in self.run.places],
         }
         for what, (end, dimension, unit) in (PEAKS if self.stepper.impulsive else SMOOTH_PEAKS).items():
             names = list(labels[dimension])
