@@ -198,7 +198,7 @@ def test_times_beyond_all_bounds_are_refused(until, tmp_path, monkeypatch, capsy
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["crank_rocker_2016", "--set", "J2.clearance=1 mm", "--until", "1e6", "--order", "1"], "--until"),  # steps of 10 microseconds
+        (["crank_rocker_2016", "--set", "J2.clearance=1 mm", "--until", "1e6", "--order", "1"], "--until"),
         (["pendulum", "--every", "1e-6"], "--every"),  # 1e7 samples
     ],
 )
