@@ -22,6 +22,7 @@ from jointplay.errors import ComputationFailed, InputError
 
 JOINTS = ("revolute", "revolute", "revolute", "prismatic", "slot", "rod", "gear", "weld")
 NORMAL = ("hertz", "hunt_crossley", "lankarani_nikravesh", "lee_wang", "flores", "exact_restitution")
+MOST = 100_000  # chosen steps of a run
 SECONDS = 10.0  # of computing that no file may take
 MEANT = (InputError, ComputationFailed, ArithmeticError, jp.SimulationFailed)
 
@@ -285,7 +286,7 @@ def ran(mechanism: jp.Mechanism, until: float = 0.02, **options: Any) -> xarray.
     """Runs a mechanism: its numbers are finite, or the outcome says why not."""
     with patience():
         try:
-            run = jp.simulate(mechanism, until, every=until / 10, strict=False, **options)
+            run = jp.simulate(mechanism, until, every=until / 10, strict=False, most_steps=MOST, **options)
         except MEANT as error:
             assert str(error)
             return None

@@ -36,7 +36,8 @@ class Spline:
         last = np.polyval(c[:, -1], width[-1])
         slopes = abs(c[2, 0]), abs(np.polyval(np.polyder(c[:, -1]), width[-1]))
         scale = np.ptp(c[3]) / np.ptp(x) if len(x) > 2 else abs(last - c[3, 0]) / width[0]
-        if ends == "clamped" and max(slopes) > 1e-9 * scale:
+        rounding = 1e-12 * max(1.0, np.abs(c[3]).max() / np.ptp(x))  # of points that are all alike
+        if ends == "clamped" and max(slopes) > 1e-9 * scale + rounding:
             raise ValueError(
                 f"table: clamped ends need slope 0, got {max(slopes):g}; use ends='held' or clamp the spline"
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..engine.text import branch, subroutine
 from ..engine.typing import Scalar, Vector
 from ..engine.values import sqrt
+from ..errors import InputError
 from ..model.clearances import Following
 from ..numerics.choice import maximum, minimum
 from ..numerics.linalg import dot, is_zero
@@ -254,5 +255,10 @@ class Motion:
 
     def pushes(self, acting: Acting) -> Vector:
         """The normal force of each joint in permanent contact; below 0 it would have to pull."""
-        rows = (self.rows.index(f"{name}.{joint.pushing}") for name, joint in self.following.items())
-        return [-acting.multipliers[row] for row in rows]
+        found = []
+        for name, row in ((name, f"{name}.{joint.pushing}") for name, joint in self.following.items()):
+            if row not in self.rows:
+                why = "other joints hold it already, so that its contact force is not determined"
+                raise InputError(f"joints.{name}: {why}; make one of them loose or another kind of contact")
+            found.append(-acting.multipliers[self.rows.index(row)])
+        return found
