@@ -119,6 +119,20 @@ def test_a_result_can_be_read_from_the_moment_it_has_its_name(tmp_path, run, mon
     assert len(read) == 1 and read[0].sizes == run.sizes
 
 
+def test_ctrl_c_while_a_result_is_written_waits_for_it_and_is_not_lost(tmp_path, run, monkeypatch):
+    """h5py lets go of its objects in callbacks, in which Python drops an interrupt: it must not come there."""
+    dump = type(run).dump_to_store
+
+    def interrupted(*args, **options):
+        signal.raise_signal(signal.SIGINT)
+        return dump(*args, **options)
+
+    monkeypatch.setattr(type(run), "dump_to_store", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        results.save(run, tmp_path / "run.nc")
+    assert results.load(tmp_path / "run.nc").sizes == run.sizes
+
+
 def test_a_file_keeps_its_permissions_and_a_new_one_gets_the_usual_ones(tmp_path):
     writing.write(tmp_path / "new", b"1")
     (tmp_path / "usual").write_bytes(b"1")

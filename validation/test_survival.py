@@ -23,7 +23,7 @@ SIMULATES = """
 import signal, sys
 import jointplay as jp
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-run = jp.simulate(jp.library.pendulum(), 0.5)
+run = jp.simulate(jp.library.pendulum(), 0.5, strict=True)
 while True:
     jp.results.save(run, "saved.nc")
 """

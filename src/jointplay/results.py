@@ -22,6 +22,7 @@ from .model.files import dumps
 from .model.parts import ModelError
 from .physics import record
 from .recognition import flaw
+from .run import undisturbed
 from .system import System
 from .writing import write
 
@@ -127,8 +128,12 @@ def flat(run: Dataset) -> dict[str, np.ndarray]:
     return columns
 
 
+@undisturbed()
 def save(run: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a result by its suffix, whole or not at all: .nc (everything), .csv or .parquet (signals over time)."""
+    """Write a result by its suffix, whole or not at all: .nc (everything), .csv or .parquet (signals over time).
+
+    Ctrl-C waits until it is written: h5py lets go of its objects in callbacks, where Python drops an interrupt.
+    """
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
@@ -201,7 +206,7 @@ def load(path: str | os.PathLike[str]) -> Dataset:
         what = "it is another kind of file" if start else "it is empty"
         raise InputError(f"{path}: cannot be read as a NetCDF result: {what}; only results saved as .nc can be loaded")
     try:
-        with warnings.catch_warnings(action="ignore"):
+        with warnings.catch_warnings(action="ignore"), undisturbed():  # as in `save`
             run = load_dataset(path, engine="h5netcdf")
     except Exception as error:  # whatever the layers below make of a damaged file
         reason = (str(error).splitlines() or [type(error).__name__])[0]
