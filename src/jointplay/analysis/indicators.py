@@ -253,4 +253,4 @@ def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:
     against = [one.indicator.partition(",")[0] for one in evidence if one.decides and one.votes == INCONCLUSIVE]
     longer = f"a longer series of the settled motion (now {series.length:g} s)"
     period = "" if series.period else ", the period of the drive (--period)"
-    return f"{longer}{period}, or {model}; open by: {', '.join(against) or 'no indicator speaks'}"
+    return f"{longer}{period}, or {model}; it is left open by: {', '.join(against) or 'no indicator speaks'}"

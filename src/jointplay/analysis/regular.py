@@ -14,6 +14,7 @@ from .series import Series
 from .spectra import line
 
 TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
+MEETS = 0.05  # of the time between two samples: what they may be apart and still meet
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.14, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 LIMIT = f"they may leave {EXPLAINED:g}, and half of what one leaves"
@@ -48,19 +49,21 @@ class Repetition:
     """How nearly a signal repeats after the period (s) that comes closest, None if it is too short to see one.
 
     residual: over the size of the signal; enough: up to which it counts as the same; smooth: correlation of what is
-    left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation.
+    left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation; clean: whether
+    neither noise nor interpolation can explain what is left.
     """
 
     period: float | None
     residual: float
     enough: float
     smooth: float
+    clean: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether the signal repeats: what is left is next to nothing, or small and noise."""
         small = self.period is not None and self.residual <= self.enough
-        return small and (self.residual <= FINE or self.smooth <= SMOOTH)
+        return small and (self.residual <= FINE or (self.smooth <= SMOOTH and not self.clean))
 
     def says(self, when: str = "") -> str:
         """That in words."""
@@ -68,6 +71,9 @@ class Repetition:
             return "too short to see a period again"
         if self.holds:
             return f"repeats after {self.period:.6g} s{when}; up to {self.enough:.2g} counts as the same"
+        if self.residual <= self.enough and self.clean:
+            left = f"{self.residual:.2g} is left where samples of both meet, and a simulation has no noise"
+            return f"nearly the same after {self.period:.6g} s{when}, but {left}"
         if self.residual <= self.enough:
             left = f"what is left is smooth from sample to sample (correlation {self.smooth:.2f}), not noise"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
@@ -194,7 +200,20 @@ def repetition(series: Series) -> Repetition:
     [period] = found.periods
     many = max(1, int(0.5 * series.length / period))
     folded = Folded(series)
-    return Repetition(period, found.residual, enough, max(folded.smooth(period), folded.smooth(many * period)))
+    smooth = max(folded.smooth(period), folded.smooth(many * period))
+    meets = meeting(series, period) if series.period is not None and found.residual > FINE else None
+    if meets is None:
+        return Repetition(period, found.residual, enough, smooth)
+    left = max(folded.change(meets), min(found.residual, FINE))
+    return Repetition(period, left, enough, folded.smooth(meets), series.simulated)
+
+
+def meeting(series: Series, period: float) -> float | None:
+    """The multiple (s) of a period, within half the series, after which samples fall on samples, so that nothing is
+    interpolated; None if there is none."""
+    lags = period * np.arange(1, int(0.5 * series.length / period) + 1)
+    off = np.abs(lags / series.interval - np.round(lags / series.interval))
+    return float(lags[np.argmin(off)]) if len(lags) and off.min() <= MEETS else None
 
 
 def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:

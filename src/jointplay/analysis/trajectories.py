@@ -280,7 +280,9 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
     if name not in names:
         raise InputError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
     values = states[:, names.index(name)]
-    return Series(plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period)
+    return Series(
+        plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True
+    )
 
 
 def stays(values: np.ndarray) -> bool:
