@@ -216,7 +216,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
-            yield f"the start penetrates {label!r} by {-gap:.3g} m or rad"
+            yield f"the start penetrates {label!r} by {-gap:.3g} m or rad; give other or fewer values, or --reclose"
 
 
 def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
