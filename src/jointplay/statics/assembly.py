@@ -182,7 +182,7 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     else:
         raise ComputationFailed(refused)
     for begin in elsewhere(system) if found.off > ROUGHLY else ():
-        other = assembled(system, begin, t)
+        other = assembled(system, begin, t, bool(found.note))
         if isinstance(other, Assembly) and (bool(other.note), other.off) < (bool(found.note), found.off - ROUGHLY):
             found = other
     if found.note:
@@ -190,8 +190,9 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     return found.q
 
 
-def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
-    """The assembly that is found from a first guess, or why there is none."""
+def assembled(system: System, begin: np.ndarray, t: float, roughly: bool = True) -> Assembly | str:
+    """The assembly that is found from a first guess, or why there is none; roughly: where start values cannot all be
+    held, without the last ones."""
     free, opened = close(system, begin, t)
     if opened:
         return unassembled(system, opened)
@@ -200,7 +201,7 @@ def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
         at, opened = close(system, place, t, held)
         if not opened:
             return Assembly(at, missed(system, at))
-    for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
+    for count in range(len(held.labels) - 1 if roughly else 0, 0, -1):  # the last ones may only have been meant roughly
         some = Held(held.labels[:count], held.rows[:count], held.values[:count])
         at, left = close(system, free, t, some)
         if not left:

@@ -23,11 +23,11 @@ def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
     """All the ways in which a mechanism can be assembled that a search finds, the nearest to the start values first;
     empty where it may move freely.
 
-    Searched is only what linear rows leave open, from places drawn there, until hardly another assembly is expected (Boender
-    and Rinnooy Kan 1987: where n tries that close find w assemblies, w (n - 1) / (n - w - 2) are likely).
+    Searched is only what linear rows leave open, from places drawn there, until hardly another assembly is expected:
+    where n tries that close find w assemblies, w (n - 1) / (n - w - 2) are likely (Boender and Rinnooy Kan 1987).
     """
-    tried = (assembled(system, begin, t) for begin in chain(guesses(system), elsewhere(system)))
-    first = next((one.q for one in tried if isinstance(one, Assembly) and not one.note), None)
+    tried = (assembled(system, begin, t, False) for begin in chain(guesses(system), elsewhere(system)))
+    first = next((one.q for one in tried if isinstance(one, Assembly)), None)
     if first is None:
         return []
     held, scale = starts(system, first, t), sizes(system)
