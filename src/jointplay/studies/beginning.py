@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..host import cores
 from . import metrics as meters
 from . import store as stores
+from .kept import Kept
 from .lanes import LANES, Extent, Task
 from .plan import Plan, chunk_shape, contained, differences
 from .subject import Machine, PlainFunction
@@ -85,7 +86,8 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     """The job with the names of its numbers, their attributes, the times of kept samples, and a run that can be; found
     by trial."""
     assert isinstance(job.subject, Machine)
-    runs: list[tuple[Any, Any]] = []
+    runs: list[tuple[Kept, Kept]] = []
+    whole: Any = None  # the first result, for functions
     first_error: Exception | None = None
     course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose)
     few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
@@ -97,7 +99,8 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
             result = course.alone(task)
             needed = task.twin is not None and any(m.twin for m in job.metrics)
             if result.sizes.get("time"):
-                runs.append((result, course.alone(task.twin) if needed and task.twin else result))
+                whole, own = result if whole is None else whole, Kept.of_result(result)
+                runs.append((own, Kept.of_result(course.alone(task.twin)) if needed and task.twin else own))
                 able = task
         except Exception as error:
             first_error = first_error or error
@@ -110,13 +113,11 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     names: dict[str, dict[str, str]] = {}
     for metric in found:
         if metric.function is not None:
-            names |= {
-                name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.of(runs[0][0], None, 0.0)
-            }
+            names |= {name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.called(whole)}
             continue
         told_of = [meters.described(metric, run, twin, job.settled) for run, twin in runs]
         names[metric.name] = next((x for x in told_of if x), {})
-    times = max((run["time"].values for run, _ in runs), key=len) if kept else None
+    times = max((run["time"] for run, _ in runs), key=len) if kept else None
     sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]
     named = replace(job, metrics=tuple(found), keep=tuple(kept), names=tuple(names), kept=sizes)
     return named, names, times, able
@@ -176,5 +177,5 @@ def covers(metric: meters.Metric, name: str) -> bool:
         [one] = meters.read_metrics([name])
     except ValueError:
         return False
-    same = (one.quantity, one.statistic) == (metric.quantity, metric.statistic)
+    same = one == replace(metric, label=one.label)
     return same and metric.label in ("", one.label)

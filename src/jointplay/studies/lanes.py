@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 LANES = 4
+Reader = Callable[[Any, Simulation, int], Any]  # what is made of a lane that has ended, given what names its run
 SAMPLES = 1000  # output intervals of a run unless `every` says otherwise
 
 
@@ -89,11 +90,12 @@ class Extent:
 
     def march(
         self, queue: deque[tuple[Any, Task]], take: Callable[[Any, Any], None], stop: Callable[[], bool],
-        feed: Callable[[], None] = lambda: None,
+        feed: Callable[[], None] = lambda: None, read: Reader | None = None,
     ) -> None:  # fmt: skip
         """Run tasks of one structure in lanes until their queue, which other threads may share, is empty.
 
-        take: is given each result, or the error in its place, as it comes; feed: may put more into the queue.
+        take: is given each result, or the error in its place, as it comes; feed: may put more into the queue; read:
+        what a result is, in place of the Dataset.
         """
         while (one := taken(queue, feed)) is not None:
             first, task = one
@@ -104,7 +106,7 @@ class Extent:
             except Exception as error:  # of a model that cannot be
                 take(first, error)
                 continue
-            Crew(self, simulation, first, queue, take, stop, feed).go()
+            Crew(self, simulation, first, queue, take, stop, feed, read).go()
 
 
 def taken(queue: deque[tuple[Any, Task]], feed: Callable[[], None]) -> tuple[Any, Task] | None:
@@ -123,9 +125,10 @@ class Crew:
     def __init__(
         self, course: Extent, simulation: Simulation, first: Any, queue: deque[tuple[Any, Task]],
         take: Callable[[Any, Any], None], stop: Callable[[], bool], feed: Callable[[], None],
+        read: Reader | None,
     ) -> None:  # fmt: skip
         self.simulation, self.queue, self.take, self.stop, self.feed = simulation, queue, take, stop, feed
-        self.until = course.until
+        self.until, self.read = course.until, read or (lambda run, simulation, lane: simulation.result(lane))
         self.others: list[tuple[Any, Task]] = []
         self.runs: list[Any] = [first, *[None] * (simulation.lanes - 1)]
         for lane in range(1, simulation.lanes):
@@ -150,7 +153,7 @@ class Crew:
         simulation.settle()
         for lane in ended:
             try:
-                result: Any = simulation.result(lane)
+                result: Any = self.read(self.runs[lane], simulation, lane)
             except Exception as error:
                 result = error
             self.take(self.runs[lane], result)
@@ -176,9 +179,3 @@ class Crew:
             return
         self.runs[lane] = None
         self.simulation.run.abandon(lane)
-
-
-def reduced(run: Dataset) -> Dataset:
-    """What of an ideal twin is needed to tell how far another run is from it."""
-    names = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")
-    return run[[name for name in names if name in run]].copy()

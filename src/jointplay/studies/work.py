@@ -7,17 +7,16 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .lanes import Extent, Interrupted, Task, reduced
-from .metrics import Metric, quantity
+from ..simulation import Simulation
+from .kept import Kept
+from .lanes import Extent, Interrupted, Task
+from .metrics import MOTION, Metric, quantity
 from .subject import Machine, PlainFunction, Subject
-
-if TYPE_CHECKING:
-    from xarray import Dataset
 
 MISSING, DONE, ENDED, RAISED = range(4)
 MEANINGS = "missing done ended_early raised"
@@ -117,33 +116,55 @@ class Job:
         """How far runs go."""
         return Extent(self.until, self.every, self.reclose)
 
-    def judged(self, task: Task, run: Any, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
+    def read(self, place: Any, simulation: Simulation, lane: int) -> Ended:
+        """What is needed of a run that has ended, read before its lane goes on: its own numbers, and its motion where
+        that is compared with a twin's; of a twin the motion only."""
+        outcome = simulation.status[lane]
+        found = Ended(str(outcome.kind), outcome.text, outcome.time)
+        own = not isinstance(place, Task) and found.kind == "done"
+        whole = simulation.result(lane) if own and any(metric.function for metric in self.metrics) else None
+        with simulation.lock, simulation.cut(lane):
+            kept = Kept.of_lane(simulation, lane)
+            found.motion = kept.only(MOTION) if self.compared and (own or isinstance(place, Task)) else None
+            for metric in self.metrics if own else ():
+                if metric.function is not None:
+                    found.numbers |= metric.called(whole)
+                elif not metric.analysis and not metric.twin:
+                    found.numbers[metric.name] = metric.of(kept, None, self.settled)
+            for metric in self.keep if own else ():
+                signal = quantity(kept, None, metric.quantity, metric.label, self.settled)
+                found.numbers[metric.name] = [] if signal is None else signal.values
+        return found
+
+    def judged(self, task: Task, run: Ended | Exception, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
         """How a run ended, the time that it reached, what went wrong, its numbers; twin: the ideal twin's run."""
         try:
             if isinstance(run, Exception):
                 raise run
-            reached, text = float(run.attrs["outcome_time"]), str(run.attrs["outcome_text"])
-            if run.attrs["outcome"] != "done":
-                return ENDED, reached, text, {}
-            return DONE, reached, "", self.numbers(task, run, twin)
+            if run.kind != "done":
+                return ENDED, run.time, run.text, {}
+            return DONE, run.time, "", self.numbers(task, run, twin)
         except Exception as error:  # of a model that cannot be, or of somebody's function
             return RAISED, math.nan, told(error), {}
 
-    def numbers(self, task: Task, run: Dataset, twin: Any) -> dict[str, Any]:
-        """The metrics of a run, and the signals that are kept."""
+    def numbers(self, task: Task, run: Ended, twin: Any) -> dict[str, Any]:
+        """The metrics of a run, those too that need its twin or another look at its model."""
         if isinstance(twin, Exception):
             raise InputError(f"the mechanism with ideal joints cannot run: {twin}")
-        found: dict[str, Any] = {}
+        found = dict(run.numbers)
         asked = {metric.name for metric in self.metrics if metric.analysis}
         if asked:
             found |= self.analysed(task, asked)
         for metric in self.metrics:
-            if not metric.analysis:
-                found |= metric.of(run, twin, self.settled)
-        for metric in self.keep:
-            array = quantity(run, twin, metric.quantity, metric.label, self.settled)
-            found[metric.name] = [] if array is None else array.values
+            if metric.twin:
+                assert run.motion is not None
+                found[metric.name] = metric.of(run.motion, twin.motion, self.settled)
         return found
+
+    @property
+    def compared(self) -> bool:
+        """Whether runs are compared with their ideal twins."""
+        return any(metric.twin for metric in self.metrics)
 
     def analysed(self, task: Task, asked: set[str]) -> dict[str, float]:
         """Verdict and exponent of a task's model, looked at from `settled` to `until` (s), or for longer if that is
@@ -152,6 +173,17 @@ class Job:
 
         look = {"until": self.until - self.settled, "settle": self.settled}
         return measures(task.system(self.until), asked, stepper=task.stepper, reclose=self.reclose, **look)
+
+
+@dataclass
+class Ended:
+    """A run that has ended: how, what there is to say of that, when (s), its numbers, and its motion if needed."""
+
+    kind: str
+    text: str
+    time: float
+    numbers: dict[str, Any] = field(default_factory=dict)
+    motion: Kept | None = None
 
 
 class OpenBatch:
@@ -179,7 +211,7 @@ class Pool:
         self.under_way, self.ended = 0, False
         self.done: deque[OpenBatch] = deque()
         self.queues: dict[Any, deque[tuple[Any, Task]]] = {}
-        self.compared = any(metric.twin for metric in job.metrics)
+        self.compared = job.compared
         self.twins: dict[Any, Any] = {}  # those that are known
         self.users: Counter[Any] = Counter()  # runs that are not judged yet, by their twins
         self.waiting: dict[Any, list[tuple[Place, Any]]] = {}  # runs that have ended before their twins
@@ -187,7 +219,7 @@ class Pool:
     def work(self, forever: bool = True) -> None:
         """March until nothing is left to be taken, or through one structure only."""
         while (queue := self.chosen()) is not None:
-            self.job.course.march(queue, self.take, self.stop, self.feed)
+            self.job.course.march(queue, self.take, self.stop, self.feed, self.job.read)
             if not forever:
                 return
 
@@ -260,13 +292,12 @@ class Pool:
     def take(self, place: Any, run: Any) -> None:
         """Judge a run that has ended, and with a twin all that waited for it."""
         if isinstance(place, Task):
-            kept = run if isinstance(run, Exception) else reduced(run)
             with self.changed:
-                self.twins[place.key] = kept
-                remember(self.job.twins, place.key, kept)
+                self.twins[place.key] = run
+                remember(self.job.twins, place.key, run)
                 ready = self.waiting.pop(place.key, [])
             for earlier, ended in ready:
-                self.judge(earlier, ended, kept)
+                self.judge(earlier, ended, run)
             return
         twin = place[2].twin if self.compared else None
         if twin is not None:
