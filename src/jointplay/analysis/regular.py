@@ -200,7 +200,9 @@ def commensurate(f: float, g: float, length: float) -> bool:
     length (s) can tell."""
     whole = range(1, FEW + 1)
     low, high = sorted((f, g))
-    return abs(high - round(high / low) * low) * length < 0.5 or any(abs(q * f - p * g) * length < 0.5 for p in whole for q in whole)
+    return abs(high - round(high / low) * low) * length < 0.5 or any(
+        abs(q * f - p * g) * length < 0.5 for p in whole for q in whole
+    )
 
 
 def closer(series: Series, found: Phases) -> Phases:

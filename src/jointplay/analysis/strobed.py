@@ -171,7 +171,9 @@ def no_motion_of_its_own(seen: Watched, late: np.ndarray, spread: float, unclear
     the largest over all phases and numbers, which see the curve from many sides.
     """
     if spread <= unclear:
-        return f"the section is spread over {spread:.2g} of the motion, and up to {unclear:.2g} may be errors of the steps"
+        return (
+            f"the section is spread over {spread:.2g} of the motion, and up to {unclear:.2g} may be errors of the steps"
+        )
     parts = np.array_split(late, 2)
     first, second = (float(np.max([seen.shares(one) for one in spread_of(seen, part)])) for part in parts)
     if second < STAYS * first:
