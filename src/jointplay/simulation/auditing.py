@@ -40,6 +40,7 @@ def audit(reading: Reading) -> list[Finding]:
             Finding("velocity drift at the end", off, "m/s or rad/s"),
             Finding("penetration", reading.largest("penetration"), "m or rad"),
             Finding("play crossed in one step", reading.largest("crossing"), "1"),
+            Finding("delay of impacts", reading.largest("late"), "1"),
             Finding("contact violation", reading.largest("violation"), "1"),
             Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
             Finding("steps closed again", reading.largest("steps.refined"), "1"),

@@ -41,6 +41,7 @@ RULES = {
     "velocity drift at the end": Rule("rate", 1e-3, 100, SHORTER),
     "penetration": Rule("gap", 1e-2, 100, SHORTER),
     "play crossed in one step": Rule("one", 0.2, 5, SHORTER),
+    "delay of impacts": Rule("one", 0.05, math.inf, SHORTER),
     "step beside the shortest change of a motion": Rule("one", 1.0, math.inf, SHORTER),
     "contact violation": Rule("one", 1e-8, 100, SHORTER),
     "unconverged steps": Rule("steps", 1e-3, 100, SHORTER),
