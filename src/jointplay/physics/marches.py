@@ -173,6 +173,12 @@ class ChosenMarch(March):
         lands = ~sampling & (ahead >= until - edge)
         after = motion.after = where(sampling, time, where(lands & (ahead > until + edge), until, ahead))
         motion.counts = ~sampling
+        begun, struck = (
+            memory("impacts.begun", -1),
+            memory("impacts.struck", -1),
+        )  # steps whose impacts are written down
+        motion.begins = ~sampling & (begun.value != self.taken.value)
+        motion.strikes = ~sampling & (struck.value != self.taken.value)
         length = after - now.t
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
         error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
@@ -180,6 +186,8 @@ class ChosenMarch(March):
         sampled = sampling & (((error <= 1.0) & ~early) | (waits.value == LAST))
         beyond = ~sampling & (error <= 1.0) & (waits.value == FIRST) & (end.t > time)
         taken = ~sampling & (error <= 1.0) & ~beyond
+        begun.value = where(sampling, begun.value, self.taken.value)
+        struck.value = where(beyond, self.taken.value, struck.value)  # it will be tried again
         waits.value = where(sampling & ~sampled, FIRST, where(beyond, LAST, where(sampled | taken, 0.0, waits.value)))
         uncut = (after == ahead) & (h >= chosen.value)  # one that was cut short knows nothing of longer ones
         best = self.following(length, error)
