@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine.program import Names
-from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, shared_max, stop, whole
+from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar
 from ..engine.values import bits, from_bits, number, sqrt, where
@@ -181,7 +181,7 @@ class ChosenMarch(March):
         motion.strikes = ~sampling & (struck.value != self.taken.value)
         length = after - now.t
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
-        error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
+        error, end = where(step.error == step.error, step.error, HOPELESS), step.end
         early = ~(end.t >= after)  # something struck
         sampled = sampling & (((error <= 1.0) & ~early) | (waits.value == LAST))
         beyond = ~sampling & (error <= 1.0) & (waits.value == FIRST) & (end.t > time)
