@@ -33,9 +33,9 @@ class Simulation(Course):
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps (not with MoreauJean(rtol)). every (s): time between
-    samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
-    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from
-    this one in their numbers only; each gets a lane like the first, after all others.
+    samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it
+    is to go, if that is known. reclose, most_steps: see `simulate`; steps are counted anew in each `advance`.
+    companions: steppers that differ from this one in their numbers only; each gets a lane like the first, after all.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
