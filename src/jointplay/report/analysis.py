@@ -64,7 +64,6 @@ def html(found: Verdict, command: str = "") -> str:
         for text, figure in pictures(found)
     ]
     title = markup.escape(f"{found.title}: {found.verdict}" if found.title else found.verdict)
-    settled = "Settled:" if found.settle.startswith("settled: ") else "What would settle it:"
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     parts = [
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
@@ -74,7 +73,8 @@ def html(found: Verdict, command: str = "") -> str:
         f"<style>{style}</style>\n</head>\n<body>\n<header><div><h1>{markup.escape(found.title or 'Motion')}</h1>",
         f'<p id="summary">{markup.escape(covered(found))}</p></div></header>\n<main>',
         f'<p id="verdict" class="card">{markup.escape(found.headline())}</p>',
-        f"<p><strong>{settled}</strong> {markup.escape(found.settle.removeprefix('settled: '))}</p>",
+        f"<p><strong>{'How sure' if found.settle.startswith('settled') else 'What would settle it'}:</strong> "
+        f"{markup.escape(found.settle)}</p>",
         f'<section><h2>Evidence</h2><div class="card wide">{table(found)}</div></section>',
         f'<section><h2>Figures</h2><div class="figures">{"".join(shown)}</div></section>',
         "<section><h2>Why a positive slope of Rosenstein's curve is no chaos</h2>",
@@ -91,9 +91,12 @@ def covered(found: Verdict) -> str:
 
 
 def table(found: Verdict) -> str:
-    """The indicators as rows."""
+    """The indicators as rows, those that decide first."""
     rows = ["<tr><th>indicator</th><th>value</th><th>error</th><th>what it says</th></tr>"]
-    for one in found.evidence:
+    beside = [one for one in found.evidence if not one.decides]
+    for one in [one for one in found.evidence if one.decides] + beside:
+        if beside and one is beside[0]:
+            rows.append('<tr><th colspan="4">shown beside, decides nothing</th></tr>')
         value, error = ("" if number(x) is None else f"{x:.4g}" for x in (one.value, one.error))
         cells = f'<td class="number">{value}</td><td class="number">{error}</td><td>{markup.escape(one.says)}</td>'
         rows.append(f"<tr><td>{markup.escape(one.indicator)}</td>{cells}</tr>")

@@ -1,6 +1,7 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, assemblies, freedom, sizes
+from .assembly import Freedom, assemble, freedom, sizes
+from .branches import assemblies
 from .check import Check, check, doubts, matrix_text
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics

@@ -20,7 +20,8 @@ from ..parts.motions import Sum
 from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, assemblies, freedom, weakest
+from .assembly import Freedom, freedom, weakest
+from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
 from .starting import TOLD, closed, play_unit, start
