@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,8 @@ from ..system import Evaluation, System
 from .guesses import elsewhere, guess, guesses
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
+MOST = 1080  # bodies times first guesses of a search for all assemblies
+LONG = 60  # rows: from so many on products of rows are factored instead
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
 ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
@@ -117,7 +120,7 @@ def close(
         if before == 0:
             break
         matrix = weights[:, None] * np.vstack([here.B[kept], held.rows]) * scale
-        change = np.linalg.lstsq(matrix, -gap, rcond=RANK)[0]
+        change = least(matrix, -gap)
         change *= min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
         share = 1.0
         while share > 1e-4:
@@ -134,6 +137,26 @@ def close(
     gap = gap / weights
     worst = sorted(zip(np.abs(gap), labels, strict=True), reverse=True)
     return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
+
+
+def least(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The smallest x with matrix x = wanted, or as near as can be.
+
+    Of a long matrix by Cholesky's factors of its rows' products, a tenth of the work, if rows are clearly independent:
+    this is one step of an iteration, which mends what squaring the condition costs in digits.
+    """
+    if len(matrix) >= LONG:
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve  # type: ignore[import-untyped]
+
+        try:
+            factor, lower = cho_factor(matrix @ matrix.T)
+            pivots = np.diag(factor)
+            if pivots.min() > FIRM * pivots.max():
+                found: np.ndarray = matrix.T @ cho_solve((factor, lower), wanted)
+                return found
+        except (LinAlgError, ValueError):  # rows that depend on each other, or no numbers
+            pass
+    return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RANK)[0])
 
 
 @dataclass(frozen=True)
@@ -178,8 +201,9 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     return found.q
 
 
-def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
-    """The assembly that is found from a first guess, or why there is none."""
+def assembled(system: System, begin: np.ndarray, t: float, roughly: bool = True) -> Assembly | str:
+    """The assembly that is found from a first guess, or why there is none; roughly: the last of the start values that
+    could be held may be missed."""
     free, opened = close(system, begin, t)
     if opened:
         return unassembled(system, opened)
@@ -188,7 +212,7 @@ def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
         at, opened = close(system, place, t, held)
         if not opened:
             return Assembly(at, missed(system, at))
-    for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
+    for count in range(len(held.labels) - 1, 0, -1) if roughly else ():
         some = Held(held.labels[:count], held.rows[:count], held.values[:count])
         at, left = close(system, free, t, some)
         if not left:
@@ -217,11 +241,11 @@ def started_at(system: System) -> dict[int, float]:
 
 def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
     """All the ways in which a mechanism can be assembled that a search finds, the nearest to the start values first;
-    empty where it may move freely."""
+    empty where it may move freely.  Of more than thirty bodies the search begins at fewer places."""
     found: list[Assembly] = []
-    for begin in (*guesses(system), *elsewhere(system)):
-        one = assembled(system, begin, t)
-        if not isinstance(one, Assembly) or one.note or any(alike(system, one.q, other.q) for other in found):
+    for begin in islice(chain(guesses(system), elsewhere(system)), max(4, MOST // len(system.mechanism.bodies))):
+        one = assembled(system, begin, t, roughly=False)
+        if not isinstance(one, Assembly) or any(alike(system, one.q, other.q) for other in found):
             continue
         rows = np.vstack([system.evaluate(one.q, t=t).B, starts(system, one.q, t).rows]) * sizes(system)
         if len(independent(rows, FIRM)) < len(one.q):
