@@ -62,6 +62,7 @@ class Simulation(Course):
         most_steps: int = MOST_STEPS,
         eager: bool | None = None,
         fma: bool = True,
+        quick: bool | None = False,
     ) -> None:
         if stepper is not None and not isinstance(stepper, Stepper):
             raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(), got {stepper!r}")
@@ -79,7 +80,7 @@ class Simulation(Course):
         self.settled = 0.0  # s: when `count_anew` was called
         self.earlier: np.ndarray | None = None  # the words of the run at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go
-        self.options = {"eager": eager, "fma": fma}
+        self.options = {"eager": eager, "fma": fma, "quick": quick}
         base = system_of(mechanism, start, control, until)
         numbers = [split(each) for each in given]
         free = base.free | {a for each, _ in numbers for a in each if not structural(base.mechanism, a)}
