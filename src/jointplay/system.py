@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -149,6 +150,21 @@ class System:
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
         self.lock = threading.Lock()  # the run has one place for a state
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
+        mechanism = self.mechanism
+        clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
+        clouds.append(np.array([*mechanism.ground.all_points().values()]))
+        length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
+        return np.tile([length, length, 1.0], len(mechanism.bodies))
+
+    @cached_property
+    def at_rate(self) -> np.ndarray:
+        """Which rows prescribe a rate only, and leave the position to the start."""
+        drives, owners = self.mechanism.drives, map(self.mechanism.owner, self.rows)
+        return np.array([name in drives and drives[name].at_rate for name in owners], bool)
+
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Evaluation:
         """The equations at coordinates q, rates v (zero unless given) and time t."""
         at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))
@@ -160,13 +176,8 @@ class System:
             self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
             self.run.state_words[self.run.places["status"], 0] = RUNNING
             self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
-            rows = self.run.collected["equations"][0]
-            rows.clear()
-            self.run.advance(1)
-            row = rows[0][0].copy()
-        found = {name: array.copy() for name, array in self.traced.constants.items()}
-        for name, (places, columns) in self.traced.entries.items():
-            found[name].flat[places] = row[columns]
+            row = self.run.once("equations")
+        found = self.traced.parts(row)
         kinetic, potential, power = found.pop("energies")
         return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
 
@@ -189,6 +200,26 @@ class Traced:
         self.journals: list[str] = []
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
         self.program = recalled(self, state, {"time": 0.0, **system.parameters}, (system.structure, "equations"))
+
+    @cached_property
+    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[str, int, int, tuple[int, ...]]]]:
+        """The constants of all parts one after the other, where the columns of a row belong among them, and where each
+        part begins and ends."""
+        parts, places, columns, begin = list[tuple[str, int, int, tuple[int, ...]]](), list[int](), list[int](), 0
+        for name, array in self.constants.items():
+            parts.append((name, begin, begin + array.size, array.shape))
+            places += [begin + place for place in self.entries[name][0]]
+            columns += self.entries[name][1]
+            begin += array.size
+        flat = np.concatenate([array.ravel() for array in self.constants.values()])
+        return flat, np.array(places, int), np.array(columns, int), parts
+
+    def parts(self, row: np.ndarray) -> dict[str, np.ndarray]:
+        """The parts of the equations by name, from the row that a step writes."""
+        flat, places, columns, parts = self.layout
+        flat = flat.copy()
+        flat[places] = row[columns]
+        return {name: flat[begin:end].reshape(shape) for name, begin, end, shape in parts}
 
     def found(self) -> dict[str, Any]:
         """All but the program, as plain data."""

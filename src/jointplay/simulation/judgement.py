@@ -12,6 +12,7 @@ from .outcome import Ending, Finding, Outcome
 
 FINE, DOUBTFUL, WRONG = "fine", "doubtful", "wrong"
 SHORTER = "a shorter step"  # a remedy that is told with a number
+UNBOUNDED = "towards which forces and accelerations grow without bound, so that its peaks mean nothing"
 FAILED = (Ending.NON_FINITE, Ending.SOLVER_FAILED, Ending.STEP_TOO_SMALL, Ending.STEP_TOO_LONG)
 
 
@@ -40,6 +41,7 @@ RULES = {
     "velocity drift at the end": Rule("rate", 1e-3, 100, SHORTER),
     "penetration": Rule("gap", 1e-2, 100, SHORTER),
     "play crossed in one step": Rule("one", 0.2, 5, SHORTER),
+    "delay of impacts": Rule("one", 0.05, math.inf, SHORTER),
     "step beside the shortest change of a motion": Rule("one", 1.0, math.inf, SHORTER),
     "contact violation": Rule("one", 1e-8, 100, SHORTER),
     "unconverged steps": Rule("steps", 1e-3, 100, SHORTER),
@@ -50,6 +52,7 @@ RULES = {
     "momentum drift": Rule("momentum", 1e-6, 1e4, SHORTER),
     "angular momentum drift": Rule("spin", 1e-6, 1e4, SHORTER),
     "conditioning at the start": Rule("conditioning", 1e-6, math.inf, "start elsewhere, or look at the lengths"),
+    "contact force at the start": Rule("load", 10.0, math.inf, "give other or fewer start values, or --reclose"),
     "error of angles by a finer run": Rule("angles", 1e-2, math.inf, SHORTER),
     "error of places by a finer run": Rule("places", 1e-2, math.inf, SHORTER),
 }
@@ -85,6 +88,9 @@ def verdict(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> t
     """The judgement of a run, and a sentence that says what is doubtful or wrong and what to do; no sentence where all
     is fine."""
     found = worst(entries)
+    if outcome.kind is Ending.NEAR_SINGULAR:  # whatever the step
+        found = DOUBTFUL if found == FINE else found
+        return found, f"This run is {found}: it ended at a singular position, {UNBOUNDED}; {outcome.remedy}."
     if found == FINE and outcome.kind in FAILED:
         return DOUBTFUL, f"This run is doubtful: it ended early as {outcome.text}."
     if found == FINE:
