@@ -17,7 +17,7 @@ from .pace import Pace
 from .regular import LIMIT, repetition, second_phase
 from .series import LEAST, Series, moves
 from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, section_evidence
-from .things import Thing, ensure_thing, go
+from .things import Thing, ensure_thing, go, is_angle
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
@@ -97,6 +97,7 @@ def judged(seen: Watched, plan: Observation, outside: bool, pace: Pace) -> Verdi
     series, _ = prepared(chosen_signal(seen, plan))
     together = Agreement(seen.exponents)
     details: dict[str, Any] = {"exponents": seen.exponents, "series": series, "sign": together.sign}
+    details |= plane(seen, series.name)
     evidence = together.evidence(plan.period is not None)
     found = None
     if plan.period is not None and (not pace.stopped or enough_periods(seen)):
@@ -283,6 +284,20 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
     return Series(
         plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True
     )
+
+
+def plane(seen: Watched, name: str) -> dict[str, Any]:
+    """The number that is shown and its rate, for the phase plane, if the state has both; angles within a turn."""
+    base = name.removesuffix(".rate")
+    pair = [base, f"{base}.rate"]
+    if not set(pair) <= set(seen.names):
+        return {}
+    states = seen.states[0][:, [seen.names.index(one) for one in pair]]
+    turning = is_angle(base) and np.ptp(states[:, 0]) > 2 * np.pi
+    if turning:
+        states = np.column_stack([np.mod(states[:, 0], 2 * np.pi), states[:, 1]])
+        states[1:][np.abs(np.diff(states[:, 0])) > np.pi] = np.nan  # no line across the figure
+    return {"plane": (states, pair)}
 
 
 def stays(values: np.ndarray) -> bool:

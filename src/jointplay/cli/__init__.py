@@ -261,7 +261,8 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
     _add_model(analyse)
     analyse.epilog = (
         "MODEL may also be a result (.nc) or a series (.csv with a header line and a column `time`); a model takes the "
-        "options of run. A verdict from a series is weaker than one from the model."
+        "options of run. A verdict from a series is weaker than one from the model. Ctrl-C ends the analysis of a "
+        "model early and tells what was found until then."
     )
     for option, metavar, text in (
         ("--signal", "NAME", "of a result or model, which signal is looked at: crank.angle_rate"),

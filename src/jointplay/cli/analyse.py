@@ -135,11 +135,12 @@ def _over(arguments: argparse.Namespace, period: float | None) -> int:
         print(json.dumps(listed, allow_nan=False))
     else:
         rows = [
-            (f"{x:.6g}", *(str(listed["period"][w][i] or "none") for w in range(len(ways))), listed["outcome"][0][i])
+            (f"{x:.6g}", *(_repeats(listed["period"][w][i]) for w in range(len(ways))), listed["outcome"][0][i])
             for i, x in enumerate(values)
         ]
-        heads = ("period",) if len(ways) == 1 else tuple(f"period, {way}" for way in ways)
-        print(columns([(address, *heads, "outcome"), *rows]))
+        head = f"{signal} repeats after"
+        heads = (head,) if len(ways) == 1 else tuple(f"{head}, {way}" for way in ways)
+        print(columns([(f"{address} (SI)", *heads, "outcome"), *rows]))
     if store is not None:
         from jointplay import plots
 
@@ -147,6 +148,11 @@ def _over(arguments: argparse.Namespace, period: float | None) -> int:
         plots.save(plots.analysis.bifurcation(found), figure)
         print(f"written: {store}, {figure}") if not arguments.json else None
     return DONE
+
+
+def _repeats(period: int | None) -> str:
+    """After how many drive periods a row of a diagram repeats, in words."""
+    return "does not repeat" if period is None else f"{period} drive period{'s' * (period > 1)}"
 
 
 def _values(mechanism: Any, text: str) -> tuple[str, list[float]]:

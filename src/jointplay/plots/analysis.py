@@ -115,6 +115,16 @@ def folded(time: np.ndarray, values: np.ndarray, period: float, name: str = "sig
     return figure
 
 
+def phase_plane(points: np.ndarray, names: Sequence[str]) -> Figure:
+    """A number of the state (samples, 2) and its rate."""
+    with sheet(None, 3.2, width=4.2) as figure:
+        ax = figure.add_subplot()
+        ax.plot(points[:, 0], points[:, 1], color=COLOURS[0], linewidth=0.5)
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+    return figure
+
+
 def delayed(time: np.ndarray, values: np.ndarray, lag: int, name: str = "signal") -> Figure:
     """A signal over itself some samples before: its phase plane, if only one signal is known."""
     with sheet(None, 3.2, width=4.2) as figure:

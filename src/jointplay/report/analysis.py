@@ -122,6 +122,8 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
     known = {name: one for name, one in curves.items() if one is not None and np.isfinite(one.curve).any()}
     if known:
         yield "divergence of neighbours (Rosenstein); thick: what the slope is fitted to", figures.divergence(known)
+    if "plane" in details:
+        yield "phase plane", figures.phase_plane(*details["plane"])
     if "section" in details:
         points, names = details["section"]
         yield "once a drive period (Poincare section)", figures.section(points, names)
