@@ -126,6 +126,6 @@ def remedy(entry: Finding, stepper: Stepper) -> str:
     if said != SHORTER:
         return said
     if stepper.adaptive:
-        return "use smaller rtol and atol, or a max_step"
+        return "use a smaller rtol" if stepper.impulsive else "use smaller rtol and atol, or a max_step"
     step = stepper.step * min(0.5, max(0.5 / excess(entry), 1e-3))  # type: ignore[attr-defined]
     return f"use a step of {step:.1g} s or less"
