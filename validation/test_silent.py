@@ -145,8 +145,8 @@ STEPPERS = [RungeKutta(10.0**-n, 10.0 ** -(n + 2)) for n in (5, 6, 8, 10)] + [Fi
 
 @pytest.mark.parametrize("n", [1, 3, 10, 40])
 def test_four_bars_in_a_row(n, record):
-    """Energy within 0.1 J and uprights parallel over 10 s, at any step and tolerance, through all change points; 40 take
-    half a minute."""
+    """Energy within 0.1 J and uprights parallel over 10 s, at any step and tolerance, through all change points; 40
+    take half a minute."""
     system, bad = System(four_bars(n)), []
     for stepper in STEPPERS:
         run = simulate(system, 10.0, stepper, every=0.01, strict=False, error=False)
