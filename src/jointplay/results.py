@@ -23,11 +23,14 @@ from .model.parts import ModelError
 from .physics import record
 from .recognition import flaw
 from .run import undisturbed
+from .series import apart as apart
+from .series import deviation as deviation
+from .series import when as when
 from .system import System
 from .writing import write
 
 if TYPE_CHECKING:
-    from xarray import DataArray, Dataset
+    from xarray import Dataset
 
 FORMAT_VERSION = 2
 SUFFIXES = (".nc", ".csv", ".parquet")
@@ -44,6 +47,13 @@ def from_columns(
     others: variables as xarray takes them, after those."""
     from xarray import Dataset
 
+    data, coordinates = sampled(system, columns)
+    register()
+    return Dataset(data | dict(others or {}), coordinates, provenance(system) | dict(attrs or {}))
+
+
+def sampled(system: System, columns: Mapping[str, np.ndarray]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables and coordinates, as xarray takes them, of samples given as columns."""
     mechanism, time = system.mechanism, np.asarray(columns["time"])
     bodies, joints = list(mechanism.bodies), list(mechanism.joints)
     data: dict[str, Any] = {}
@@ -68,8 +78,7 @@ def from_columns(
     coordinates |= {"joint": joints} if joints else {}
     coordinates |= {"row": rows} if rows else {}
     coordinates |= {"drive": [mechanism.owner(row) for row in drives]} if drives else {}
-    register()
-    return Dataset(data | dict(others or {}), coordinates, provenance(system) | dict(attrs or {}))
+    return data, coordinates
 
 
 def provenance(system: System) -> dict[str, Any]:
@@ -226,37 +235,6 @@ def load(path: str | os.PathLike[str]) -> Dataset:
     return run
 
 
-def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) -> DataArray:
-    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, while both ran.
-
-    The two may have samples at different times: between its own, the twin's are interpolated by their rates.
-    """
-    theirs = twin["time"].values
-    late = (run["time"].values >= begin - 1e-9) & (run["time"].values <= theirs.max(initial=-1.0))
-    one = run[name].isel(time=late)
-    time = one["time"].values
-    if np.isin(time, theirs).all():
-        return one - twin[name].values[np.searchsorted(theirs, time)]
-    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
-
-    curve = CubicHermiteSpline(theirs, twin[name].values, twin[f"{name}_rate"].values)
-    return one - curve(time)
-
-
-def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
-    """How far each body's angle is from that of the ideal twin at most, from `begin` (s) on, in percent of the twin's
-    largest angle: e_p of Akhadkar et al. 2016, equation 16, whose e is the largest for crank and rocker.
-
-    Both runs should have the same controller, step and scheme, so that only the play is told.
-    """
-    off = abs(apart(run, twin, begin=begin))
-    if not off.sizes["time"]:
-        raise InputError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
-    largest = abs(twin["angle"].sel(time=off["time"], method="nearest")).max("time")
-    found = 100 * off.max("time") / largest
-    return found.assign_attrs(units="%", long_name=f"largest deviation from the twin, from {begin:g} s on")
-
-
 class Accessor:
     """What every result can do: run.jp itself says what happened; run.jp.show() in a notebook, run.jp.report(path)."""
 
@@ -341,6 +319,8 @@ def spoken(entry: Mapping[str, Any]) -> str:
 
     >>> spoken({"value": 237.66627, "unit": "N", "error": 0.0893, "determined": True})
     '237.67 ± 0.09 N'
+    >>> spoken({"value": 3630.0, "unit": "deg", "error": 4e-9, "determined": True})
+    '3630.00 ± <0.01 deg'
     >>> spoken({"value": 13.0, "unit": "1", "error": 6.0, "determined": False})
     '13 (not determined)'
     """
@@ -351,8 +331,10 @@ def spoken(entry: Mapping[str, Any]) -> str:
     if not error:
         return f"{value:.6g}{unit}"
     error = float(f"{error:.1g}")
-    place = max(math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5)
-    return f"{_rounded(value, place)} ± {error:g}{unit}"
+    least, place = math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5
+    if least < place:
+        return f"{_rounded(value, place)} ± <{10.0**place:g}{unit}"
+    return f"{_rounded(value, least)} ± {error:g}{unit}"
 
 
 def _rounded(x: float, place: int) -> str:

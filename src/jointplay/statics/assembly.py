@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
+from ..model.starts import start_text
 from ..system import Evaluation, System
 from .guesses import elsewhere, guess, guesses
 
@@ -189,7 +190,7 @@ def assembled(system: System, begin: np.ndarray, t: float, roughly: bool = True)
         if not left:
             note = f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}"
             return Assembly(at, missed(system, at), f"{note}; taken as a guess")
-    given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
+    given = ", ".join(f"{key} = {start_text(key, x)}" for key, x in zip(held.labels, held.values, strict=True))
     return unassembled(system, opened, f" with start values {given}")
 
 

@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..host import cores
 from . import metrics as meters
 from . import store as stores
-from .lanes import LANES, Extent
+from .kept import Kept
+from .lanes import LANES, Extent, Task
 from .plan import Plan, chunk_shape, contained, differences
 from .subject import Machine, PlainFunction
 from .work import Job, Rows, called, each_row, told
@@ -31,21 +32,45 @@ def begin(
     job: Job, plan: Plan, attrs: Mapping[str, Any], executor: Any, path: Path | None
 ) -> tuple[Job, Any, dict[int, Rows]]:
     """A new table, in memory or on disk, with the runs that had to be tried for it."""
-    job, names, sample_times = tried(job, plan)
     known: dict[int, Rows] = {}
-    spent = math.inf
-    for first in range(0, min(len(plan), 2 * LANES), LANES):  # twice, since the first ones may compile
-        runs = np.arange(first, min(first + LANES, len(plan)))
-        began = time.perf_counter()
-        rows = job.compute(plan.table(runs))
-        spent = min(spent, (time.perf_counter() - began) / len(runs))
-        known |= {int(run): rows.one(i) for i, run in enumerate(runs)}
-        if spent > BATCH:
-            break
+    if isinstance(job.subject, PlainFunction):
+        job, names = tried_function(job, plan)
+        sample_times, spent = None, called_for(job, plan, known)
+    else:
+        job, names, sample_times, task = tried(job, plan)
+        spent = pace(job.course, task, min(LANES, len(plan)))
     chunk = chunk_shape(plan.shape, batch_size(spent, len(plan), executor))
     if path is None:
         return job, stores.Memory(plan, names, job.kept, sample_times, {**attrs, "chunk": chunk}), known
     return job, stores.create(path, plan, chunk, names, job.kept, sample_times, attrs), known
+
+
+def called_for(job: Job, plan: Plan, known: dict[int, Rows]) -> float:
+    """Seconds that a call of a function takes, by the first ones, which are known then."""
+    spent = math.inf
+    for run in range(min(len(plan), TRIALS)):
+        began = time.perf_counter()
+        known[run] = job.compute(plan.table(np.array([run])))
+        spent = min(spent, time.perf_counter() - began)
+        if spent > BATCH:
+            break
+    return spent
+
+
+def pace(course: Extent, task: Task, lanes: int) -> float:
+    """Seconds that a run takes where all lanes are full, by the beginning of one and by what is done before and after
+    it."""
+    try:
+        simulation = course.simulation(task, lanes)
+        began = time.perf_counter()
+        simulation.advance(TRIAL * course.until)
+        marched = time.perf_counter()
+        simulation.result(0)
+        numbers, start = task.split()
+        simulation.reset(lane=0, numbers=numbers, start=start)
+    except Exception:  # which its run will tell
+        return BATCH
+    return (marched - began) / TRIAL / lanes + time.perf_counter() - marched
 
 
 def batch_size(spent: float, total: int, executor: Any) -> int:
@@ -57,11 +82,12 @@ def batch_size(spent: float, total: int, executor: Any) -> int:
     return size
 
 
-def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
-    """The job with the names of its numbers, their attributes, and the times of kept samples; found by trial."""
-    if isinstance(job.subject, PlainFunction):
-        return tried_function(job, plan)
-    runs: list[tuple[Any, Any]] = []
+def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Task]:
+    """The job with the names of its numbers, their attributes, the times of kept samples, and a run that can be; found
+    by trial."""
+    assert isinstance(job.subject, Machine)
+    runs: list[tuple[Kept, Kept]] = []
+    whole: Any = None  # the first result, for functions
     first_error: Exception | None = None
     course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose)
     few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
@@ -73,7 +99,9 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
             result = course.alone(task)
             needed = task.twin is not None and any(m.twin for m in job.metrics)
             if result.sizes.get("time"):
-                runs.append((result, course.alone(task.twin) if needed and task.twin else result))
+                whole, own = result if whole is None else whole, Kept.of_result(result)
+                runs.append((own, Kept.of_result(course.alone(task.twin)) if needed and task.twin else own))
+                able = task
         except Exception as error:
             first_error = first_error or error
     if not runs:
@@ -85,19 +113,17 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any]:
     names: dict[str, dict[str, str]] = {}
     for metric in found:
         if metric.function is not None:
-            names |= {
-                name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.of(runs[0][0], None, 0.0)
-            }
+            names |= {name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.called(whole)}
             continue
         told_of = [meters.described(metric, run, twin, job.settled) for run, twin in runs]
         names[metric.name] = next((x for x in told_of if x), {})
-    times = max((run["time"].values for run, _ in runs), key=len) if kept else None
+    times = max((run["time"] for run, _ in runs), key=len) if kept else None
     sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]
     named = replace(job, metrics=tuple(found), keep=tuple(kept), names=tuple(names), kept=sizes)
-    return named, names, times
+    return named, names, times, able
 
 
-def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], None]:
+def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]]]:
     """The same for a function, called until it gives something."""
     assert isinstance(job.subject, PlainFunction)
     names, wrong = job.names, ""
@@ -110,7 +136,7 @@ def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]]
             wrong = wrong or told(error)
     if not names:
         raise InputError(f"{job.subject.title}: none of the first calls gives a number ({wrong}); give metrics=[names]")
-    return replace(job, names=names), {name: {} for name in names}, None
+    return replace(job, names=names), {name: {} for name in names}
 
 
 def taken_up(job: Job, plan: Plan, attrs: Mapping[str, Any], path: Path) -> tuple[Job, Any]:
@@ -151,5 +177,5 @@ def covers(metric: meters.Metric, name: str) -> bool:
         [one] = meters.read_metrics([name])
     except ValueError:
         return False
-    same = (one.quantity, one.statistic) == (metric.quantity, metric.statistic)
+    same = one == replace(metric, label=one.label)
     return same and metric.label in ("", one.label)

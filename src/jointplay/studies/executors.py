@@ -10,7 +10,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
@@ -22,12 +22,13 @@ from ..errors import InputError
 from ..host import cores
 from .lanes import Interrupted
 from .subject import Machine, PlainFunction
-from .work import Job, Rows
+from .work import Job, Pool, Rows
 
 Batch = tuple[Any, Mapping[str, np.ndarray]]  # whatever names it, and its settings
 Submit = Callable[[Mapping[str, np.ndarray]], "Future[Rows]"]
 LOST = 5  # times in a row that workers may die without one batch done
 AHEAD = 2  # batches that wait for each worker
+OPEN = 8  # batches under way for each thread: among so many there are runs enough of one structure to fill its lanes
 
 
 class WorkersLost(RuntimeError):
@@ -56,18 +57,31 @@ def python_inside(job: Job) -> bool:
 
 
 def _here(job: Job, batches: Iterable[Batch]) -> Generator[tuple[Any, Rows], None, None]:
-    for key, table in batches:
-        yield key, job.compute(table)
+    if isinstance(job.subject, PlainFunction):
+        for key, table in batches:
+            yield key, job.compute(table)
+        return
+    pool = Pool(job, batches, lambda: False, OPEN)
+    while not pool.ended or pool.under_way:
+        pool.work(forever=False)
+        yield from pool.finished()
 
 
 def _threads(job: Job, batches: Iterable[Batch], count: int) -> Generator[tuple[Any, Rows], None, None]:
     stop = threading.Event()
-    pool = ThreadPoolExecutor(count, "jointplay")
-    try:
-        yield from _through(lambda table: pool.submit(job.compute, table, stop.is_set), batches, AHEAD * count)
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+    pool = Pool(job, batches, stop.is_set, OPEN * count)
+    with ThreadPoolExecutor(count, "jointplay") as threads:
+        try:
+            working = [threads.submit(pool.work) for _ in range(count)]
+            while not all(one.done() for one in working):
+                wait(working, timeout=0.05, return_when=FIRST_EXCEPTION)
+                yield from pool.finished()
+                for one in working:
+                    if one.done():
+                        one.result()  # raises what a thread could not go on from
+            yield from pool.finished()
+        finally:
+            stop.set()
 
 
 def _processes(job: Job, batches: Iterable[Batch], count: int) -> Generator[tuple[Any, Rows], None, None]:

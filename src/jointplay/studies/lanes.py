@@ -4,7 +4,7 @@ next run at once."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 LANES = 4
+Reader = Callable[[Any, Simulation, int], Any]  # what is made of a lane that has ended, given what names its run
 SAMPLES = 1000  # output intervals of a run unless `every` says otherwise
 
 
@@ -81,29 +82,23 @@ class Extent:
     def alone(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Dataset:
         """The result of one run."""
         found: list[Any] = []
-        self.march([(0, task)], lambda i, run: found.append(run), stop)
+        self.march(deque([(0, task)]), lambda i, run: found.append(run), stop)
         if isinstance(found[0], Exception):
             raise found[0]
         result: Dataset = found[0]
         return result
 
-    def all(
-        self, tasks: Iterable[tuple[int, Task]], take: Callable[[int, Any], None], stop: Callable[[], bool]
-    ) -> None:
-        """Run tasks by their structures; take: is given each result, or the error in its place, as it comes."""
-        groups: dict[Any, list[tuple[int, Task]]] = {}
-        for i, task in tasks:
-            groups.setdefault(task.structure, []).append((i, task))
-        for group in groups.values():
-            self.march(group, take, stop)
-
     def march(
-        self, tasks: Iterable[tuple[int, Task]], take: Callable[[int, Any], None], stop: Callable[[], bool]
-    ) -> None:
-        """Run tasks of one structure in lanes."""
-        queue = deque(tasks)
-        while queue:
-            first, task = queue.popleft()
+        self, queue: deque[tuple[Any, Task]], take: Callable[[Any, Any], None], stop: Callable[[], bool],
+        feed: Callable[[], None] = lambda: None, read: Reader | None = None,
+    ) -> None:  # fmt: skip
+        """Run tasks of one structure in lanes until their queue, which other threads may share, is empty.
+
+        take: is given each result, or the error in its place, as it comes; feed: may put more into the queue; read:
+        what a result is, in place of the Dataset.
+        """
+        while (one := taken(queue, feed)) is not None:
+            first, task = one
             if stop():
                 raise Interrupted
             try:
@@ -111,20 +106,31 @@ class Extent:
             except Exception as error:  # of a model that cannot be
                 take(first, error)
                 continue
-            Crew(self, simulation, first, queue, take, stop).go()
+            Crew(self, simulation, first, queue, take, stop, feed, read).go()
+
+
+def taken(queue: deque[tuple[Any, Task]], feed: Callable[[], None]) -> tuple[Any, Task] | None:
+    """The next of a queue that other threads may share."""
+    if not queue:
+        feed()
+    try:
+        return queue.popleft()
+    except IndexError:
+        return None
 
 
 class Crew:
     """The lanes of a simulation, each with the run that it has taken from the queue."""
 
     def __init__(
-        self, course: Extent, simulation: Simulation, first: int, queue: deque[tuple[int, Task]],
-        take: Callable[[int, Any], None], stop: Callable[[], bool],
+        self, course: Extent, simulation: Simulation, first: Any, queue: deque[tuple[Any, Task]],
+        take: Callable[[Any, Any], None], stop: Callable[[], bool], feed: Callable[[], None],
+        read: Reader | None,
     ) -> None:  # fmt: skip
-        self.simulation, self.queue, self.take, self.stop = simulation, queue, take, stop
-        self.until = course.until
-        self.others: list[tuple[int, Task]] = []
-        self.runs: list[int | None] = [first, *[None] * (simulation.lanes - 1)]
+        self.simulation, self.queue, self.take, self.stop, self.feed = simulation, queue, take, stop, feed
+        self.until, self.read = course.until, read or (lambda run, simulation, lane: simulation.result(lane))
+        self.others: list[tuple[Any, Task]] = []
+        self.runs: list[Any] = [first, *[None] * (simulation.lanes - 1)]
         for lane in range(1, simulation.lanes):
             self.refill(lane)
 
@@ -146,13 +152,11 @@ class Crew:
             return
         simulation.settle()
         for lane in ended:
-            run = self.runs[lane]
-            assert run is not None
             try:
-                result: Any = simulation.result(lane)
+                result: Any = self.read(self.runs[lane], simulation, lane)
             except Exception as error:
                 result = error
-            self.take(run, result)
+            self.take(self.runs[lane], result)
         for lane in ended:  # only now: a lane at its start has no end in sight, which results would tell
             self.refill(lane)
         simulation.allow(ended)
@@ -160,8 +164,8 @@ class Crew:
 
     def refill(self, lane: int) -> None:
         """Give a lane the next run that can begin."""
-        while self.queue:
-            run, task = self.queue.popleft()
+        while (one := taken(self.queue, self.feed)) is not None:
+            run, task = one
             numbers, start = task.split()
             try:
                 self.simulation.reset(lane=lane, numbers=numbers, start=start)
@@ -175,9 +179,3 @@ class Crew:
             return
         self.runs[lane] = None
         self.simulation.run.abandon(lane)
-
-
-def reduced(run: Dataset) -> Dataset:
-    """What of an ideal twin is needed to tell how far another run is from it."""
-    names = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")
-    return run[[name for name in names if name in run]].copy()

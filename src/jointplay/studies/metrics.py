@@ -1,12 +1,13 @@
-"""Numbers of a run by names: `error_max[crank]`, `peak_force[J2]`, `rms(torque[motor])`, `deviation[rocker]`."""
+"""Numbers of a run by names: `error_max[crank]`, `peak_force[J2]`, `rms(torque[motor])`, `deviation[rocker]`,
+`when(x[ram] above 0.1)`."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,8 @@ from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
-from ..results import apart, deviation
-
-if TYPE_CHECKING:
-    from xarray import DataArray, Dataset
+from ..series import along, passing, together
+from .kept import Kept, Variable
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
     "max": np.max,
@@ -28,7 +27,11 @@ STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
     "final": lambda x: x[-1],
 }
 TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of", "peak": "largest magnitude of"}
-_METRIC = re.compile(r"\s*(?:(\w+)\s*\(\s*)?(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*(\))?\s*")
+_NAME = r"(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*"
+_METRIC = re.compile(rf"\s*(?:(\w+)\s*\(\s*)?{_NAME}(\))?\s*")
+_WHEN = re.compile(rf"\s*when\s*\(\s*{_NAME}(>|<|\babove\b|\bbelow\b)\s*(\S+)\s*\)\s*")
+WHEN, ABOVE, BELOW = "when", "above", "below"
+MOTION = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")  # by which a run is compared with its ideal twin
 SIZES = {"force": ("force_x", "force_y", "joint"), "acceleration": ("x_acceleration", "y_acceleration", "body")}
 TORQUES = {"control": "actuator", "effort": "drive"}
 DEVIATION, SHIFT, LOST = "deviation", "shift", "energy_lost"
@@ -50,12 +53,15 @@ class Metric:
     label: str = ""
     statistic: str = ""
     function: Callable[[Any], Any] | None = None
+    sense: str = ""  # above or below: of the time at which a signal passes a mark
+    mark: float = 0.0
 
     @property
     def name(self) -> str:
         """Its name in the table."""
         what = f"{self.quantity}[{self.label}]" if self.label else self.quantity
-        return f"{self.statistic}({what})" if self.statistic else what
+        passed = f" {self.sense} {repr(self.mark).removesuffix('.0')}" if self.sense else ""
+        return f"{self.statistic}({what}{passed})" if self.statistic else what
 
     @property
     def twin(self) -> bool:
@@ -67,19 +73,28 @@ class Metric:
         """Whether it needs two trajectories of the model in place of a run."""
         return self.function is None and self.name in ANALYSES
 
-    def of(self, run: Dataset, twin: Dataset | None, settled: float) -> dict[str, float]:
-        """Its number by its name; NaN where the run has no such quantity."""
-        if self.function is not None:
-            given = self.function(run)
-            named = given if isinstance(given, Mapping) else {self.name: given}
-            return {str(key): float(x) for key, x in named.items()}
-        array = quantity(run, twin, self.quantity, self.label, settled)
-        if array is None:
-            return {self.name: math.nan}
+    def of(self, run: Kept, twin: Kept | None, settled: float) -> float:
+        """Its number; NaN where the run has no such quantity."""
+        found = quantity(run, twin, self.quantity, self.label, settled)
+        if found is None:
+            return math.nan
         if not self.statistic:
-            return {self.name: float(array)}
-        values = array.values[array["time"].values >= settled - 1e-9]
-        return {self.name: float(STATISTICS[self.statistic](values)) if len(values) else math.nan}
+            return float(found.values)
+        late = run["time"] >= settled - 1e-9
+        values = found.values[late]
+        if self.sense:
+            sign = 1.0 if self.sense == ABOVE else -1.0
+            rate = quantity(run, twin, f"{self.quantity}_rate", self.label, settled)
+            rates = None if rate is None else sign * rate.values[late]
+            return passing(run["time"][late], sign * (values - self.mark), rates)
+        return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
+
+    def called(self, run: Any) -> dict[str, float]:
+        """What its function makes of a result, by name."""
+        assert self.function is not None
+        given = self.function(run)
+        named = given if isinstance(given, Mapping) else {self.name: given}
+        return {str(key): float(x) for key, x in named.items()}
 
 
 def read_metrics(given: Any) -> tuple[Metric, ...]:
@@ -90,13 +105,21 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
         if callable(one):
             found.append(Metric(str(getattr(one, "__name__", "metric")), function=one))
             continue
+        if isinstance(one, str) and (passes := _WHEN.fullmatch(one)):
+            found.append(passage(one, *passes.groups()))
+            continue
         match = _METRIC.fullmatch(one) if isinstance(one, str) else None
         if match is None or bool(match[1]) != bool(match[4]):
             text = "must be a name such as 'peak_force[J2]' or 'rms(torque[motor])', or a function of the result"
             raise InputError(f"metric {one!r}: {text}")
         statistic, name, label, _ = match.groups()
+        if statistic == WHEN:
+            raise InputError(
+                f"metric {one!r}: above or below which mark? such as 'when(x[ram] above 0.1)', in SI units"
+            )
         if statistic and statistic not in STATISTICS:
-            raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, STATISTICS)}")
+            known = [*STATISTICS, WHEN]
+            raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, known)}")
         found.append(Metric(name, label or "", statistic or ""))
     names = [one.name for one in found]
     for name in names:
@@ -105,66 +128,87 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
     return tuple(found)
 
 
-def quantity(run: Dataset, twin: Dataset | None, name: str, label: str, settled: float) -> DataArray | None:
-    """A quantity of a result: over time, or one number; None where this run has none."""
-    array = whole(run, twin, name, label, settled)
-    if array is None:
-        return None
-    for dimension in array.dims:
+def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
+    """The time at which a signal passes a mark."""
+    try:
+        number = float(mark)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"metric {text!r}: the mark must be a number in SI units, got {mark!r}")
+    return Metric(name, label or "", WHEN, sense={">": ABOVE, "<": BELOW}.get(sense, sense), mark=number)
+
+
+def quantity(run: Kept, twin: Kept | None, name: str, label: str, settled: float) -> Variable | None:
+    """A quantity of a run: over time, or one number; None where this run has none."""
+    found = whole(run, twin, name, label, settled)
+    for dimension in found.dims if found is not None else ():
         if dimension != "time":
-            known = [str(x) for x in run[dimension].values]
+            known = run.labels(dimension)
             if label not in known:
                 return None
-            array = array.isel({dimension: known.index(label)})
-    return array
+            found = found.at(dimension, known.index(label))  # type: ignore[union-attr]
+    return found
 
 
-def whole(run: Dataset, twin: Dataset | None, name: str, label: str, settled: float) -> DataArray | None:
-    """A quantity of a result with its labels."""
-    import xarray
-
+def whole(run: Kept, twin: Kept | None, name: str, label: str, settled: float) -> Variable | None:
+    """A quantity of a run with its labels."""
     if name == DEVIATION:
         return None if twin is None else deviation(run, twin, settled)
     if name == SHIFT:
         return None if twin is None else shift(run, twin, settled)
     if name == LOST:
-        ends = [LOSSES[part] * float(run[part][-1]) for part in LOSSES if part in run and run.sizes["time"]]
-        return xarray.DataArray(float(sum(ends)), attrs={"units": "J", "long_name": "energy lost in contacts"})
+        ends = [LOSSES[part] * float(x.values[-1]) for part in LOSSES if (x := run.get(part)) and len(x.values)]
+        return Variable((), np.array(float(sum(ends))), {"units": "J", "long_name": "energy lost in contacts"})
     if name in SIZES:
-        x, y, _ = SIZES[name]
-        if x not in run:
+        x, y = (run.get(part) for part in SIZES[name][:2])
+        if x is None or y is None:
             return None
-        size = np.hypot(run[x].values, run[y].values)
-        return run[x].copy(data=size).assign_attrs(long_name=name)
+        return Variable(x.dims, np.hypot(x.values, y.values), {**x.attrs, "long_name": name})
     if name == "torque":
-        held = [part for part, dimension in TORQUES.items() if part in run and label in run[dimension].values]
-        name = held[0] if held else next((part for part in TORQUES if part in run), name)
+        there = [part for part in TORQUES if run.get(part) is not None]
+        name = next((part for part in there if label in run.labels(TORQUES[part])), there[0] if there else name)
     return run.get(name)
 
 
-def shift(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
-    """How far each body's mass centre is from that of the ideal twin at most, from `begin` (s) on (m)."""
-    off = [apart(run, twin, name, begin) for name in "xy"]
-    far = np.hypot(off[0].values, off[1].values)
-    if not len(far):
+def apart(run: Kept, twin: Kept, name: str, begin: float) -> np.ndarray:
+    """A coordinate of all bodies less that of the twin, from `begin` (s) on, while both ran: [time, body]."""
+    late = together(run["time"], twin["time"], begin)
+    if not late.any():
         raise InputError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")
+    off: np.ndarray = run[name][late] - along(twin["time"], twin[name], twin[f"{name}_rate"], run["time"][late])
+    return off
+
+
+def shift(run: Kept, twin: Kept, begin: float = 0.0) -> Variable:
+    """How far each body's mass centre is from that of the ideal twin at most, from `begin` (s) on (m)."""
+    far = np.hypot(*(apart(run, twin, name, begin) for name in "xy"))
     said = {"units": "m", "long_name": "largest distance from the mechanism with ideal joints"}
-    return off[0].isel(time=0, drop=True).copy(data=far.max(axis=0)).assign_attrs(said)
+    return Variable(("body",), far.max(axis=0), said)
 
 
-def known_names(runs: Iterable[Dataset]) -> list[str]:
-    """The quantities that some results have."""
+def deviation(run: Kept, twin: Kept, begin: float = 0.0) -> Variable:
+    """How far each body's angle is from that of the ideal twin at most, as `results.deviation` of two results."""
+    off = np.abs(apart(run, twin, "angle", begin))
+    time, theirs = run["time"][together(run["time"], twin["time"], begin)], twin["time"]
+    after = np.searchsorted(theirs, time).clip(0, len(theirs) - 1)
+    before = (after - 1).clip(0)
+    nearest = np.where(time - theirs[before] < theirs[after] - time, before, after)
+    with np.errstate(all="ignore"):
+        found = 100 * np.fmax.reduce(off) / np.fmax.reduce(np.abs(twin["angle"][nearest]))
+    said = {"units": "%", "long_name": f"largest deviation from the twin, from {begin:g} s on"}
+    return Variable(("body",), found, said)
+
+
+def known_names(runs: Iterable[Kept]) -> list[str]:
+    """The quantities that some runs have."""
     found = [DEVIATION, SHIFT, LOST, *SIZES, "torque", *ANALYSES]
     for run in runs:
-        found += [
-            str(name)
-            for name, array in run.data_vars.items()
-            if np.issubdtype(array.dtype, np.number) or array.dtype == bool
-        ]
+        found += run.names()
     return list(dict.fromkeys(found))
 
 
-def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Dataset, Dataset | None]], settled: float) -> list[Metric]:
+def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Kept, Kept | None]], settled: float) -> list[Metric]:
     """Metrics of one number each, by trial runs: `peak_force` is that of every joint; what no run has is refused."""
     found: list[Metric] = []
     for metric in metrics:
@@ -182,10 +226,8 @@ def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Dataset, Dataset | 
     return found
 
 
-def _labelled(metric: Metric, have: Sequence[tuple[DataArray, Dataset]]) -> list[Metric]:
-    labels = list(
-        dict.fromkeys(str(x) for array, run in have for d in array.dims if d != "time" for x in run[d].values)
-    )
+def _labelled(metric: Metric, have: Sequence[tuple[Variable, Kept]]) -> list[Metric]:
+    labels = list(dict.fromkeys(x for array, run in have for d in array.dims if d != "time" for x in run.labels(d)))
     array = have[0][0]
     others = [d for d in array.dims if d != "time"]
     if len(others) > 1:
@@ -203,10 +245,10 @@ def _labelled(metric: Metric, have: Sequence[tuple[DataArray, Dataset]]) -> list
         raise InputError(f"metric {metric.name!r}: {metric.quantity} has {where}{suggestion(metric.label, labels)}")
     if metric.label or not others:
         return [metric]
-    return [Metric(metric.quantity, label, metric.statistic) for label in labels]
+    return [replace(metric, label=label) for label in labels]
 
 
-def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float) -> dict[str, str]:
+def described(metric: Metric, run: Kept, twin: Kept | None, settled: float) -> dict[str, str]:
     """Unit and long name of a metric, from a result that has it."""
     if metric.function is not None:
         return {"long_name": (metric.function.__doc__ or metric.name).strip().splitlines()[0]}
@@ -217,15 +259,17 @@ def described(metric: Metric, run: Dataset, twin: Dataset | None, settled: float
         return {}
     unit = str(array.attrs.get("units", ""))
     for dimension in ("channel", "actuator"):
-        if f"{dimension}_unit" in run and metric.label in run[dimension].values:
-            told = run[f"{dimension}_unit"].values[list(run[dimension].values).index(metric.label)]
-            unit = str(told) if " or " in unit else unit
+        if metric.label in (labels := run.labels(dimension)) and " or " in unit:
+            unit = str(run[f"{dimension}_unit"][labels.index(metric.label)])
     text = (
         "largest deviation from the mechanism with ideal joints"
         if metric.quantity == DEVIATION
         else str(array.attrs.get("long_name", metric.quantity))
     )
     what = f"{text}, {metric.label}" if metric.label else text
+    if metric.sense:
+        when = f"first time of {what} {metric.sense} {metric.mark:g} {unit}".rstrip()
+        return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "")}
     counts = metric.twin or (metric.statistic and metric.statistic != "final")
     late = f", from {settled:g} s on" if counts and settled else ""
     if metric.statistic:

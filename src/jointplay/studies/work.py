@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .lanes import Extent, Interrupted, Task, reduced
-from .metrics import Metric, quantity
+from ..simulation import Simulation
+from .kept import Kept
+from .lanes import Extent, Interrupted, Task
+from .metrics import MOTION, Metric, quantity
 from .subject import Machine, PlainFunction, Subject
-
-if TYPE_CHECKING:
-    from xarray import Dataset
 
 MISSING, DONE, ENDED, RAISED = range(4)
 MEANINGS = "missing done ended_early raised"
 TWINS = 64  # ideal twins that a worker keeps
-BLOCK = 256  # runs whose twins are computed together
+AHEAD = 256  # runs that wait for a lane
 
 
 @dataclass
@@ -85,13 +86,13 @@ class Job:
     def compute(self, table: Mapping[str, np.ndarray], stop: Callable[[], bool] = lambda: False) -> Rows:
         """The runs of a table of settings, one row each; stop: whether to give up, asked now and then."""
         count = len(next(iter(table.values())))
-        rows = Rows.empty(count, self.names, self.kept)
         if isinstance(self.subject, PlainFunction):
+            rows = Rows.empty(count, self.names, self.kept)
             self.call(self.subject, table, rows, stop)
             return rows
-        listed = list(enumerate(each_row(table)))
-        for begin in range(0, len(listed), BLOCK):
-            self.block(self.subject, listed[begin : begin + BLOCK], rows, stop)
+        pool = Pool(self, [(None, table)], stop)
+        pool.work()
+        [(_, rows)] = pool.finished()
         return rows
 
     # -- functions of numbers
@@ -115,63 +116,55 @@ class Job:
         """How far runs go."""
         return Extent(self.until, self.every, self.reclose)
 
-    def block(
-        self, machine: Machine, settings: Sequence[tuple[int, Any]], rows: Rows, stop: Callable[[], bool]
-    ) -> None:
-        """Some runs of a mechanism, and before them their ideal twins where a metric needs these."""
-        tasks: dict[int, Task] = {}
-        for i, one in settings:
-            try:
-                tasks[i] = machine.task(one)
-            except Exception as error:  # of a model that cannot be
-                rows.put(i, RAISED, math.nan, told(error), {})
-        if any(metric.twin for metric in self.metrics):
-            twins = {task.twin.key: task.twin for task in tasks.values() if task.twin is not None}
-            self.meet([twin for key, twin in twins.items() if key not in self.twins], stop)
+    def read(self, place: Any, simulation: Simulation, lane: int) -> Ended:
+        """What is needed of a run that has ended, read before its lane goes on: its own numbers, and its motion where
+        that is compared with a twin's; of a twin the motion only."""
+        outcome = simulation.status[lane]
+        found = Ended(str(outcome.kind), outcome.text, outcome.time)
+        own = not isinstance(place, Task) and found.kind == "done"
+        whole = simulation.result(lane) if own and any(metric.function for metric in self.metrics) else None
+        with simulation.lock, simulation.cut(lane):
+            kept = Kept.of_lane(simulation, lane)
+            found.motion = kept.only(MOTION) if self.compared and (own or isinstance(place, Task)) else None
+            for metric in self.metrics if own else ():
+                if metric.function is not None:
+                    found.numbers |= metric.called(whole)
+                elif not metric.analysis and not metric.twin:
+                    found.numbers[metric.name] = metric.of(kept, None, self.settled)
+            for metric in self.keep if own else ():
+                signal = quantity(kept, None, metric.quantity, metric.label, self.settled)
+                found.numbers[metric.name] = [] if signal is None else signal.values
+        return found
 
-        def take(i: int, run: Any) -> None:
-            rows.put(i, *self.judged(tasks[i], run))
-
-        self.course.all(tasks.items(), take, stop)
-
-    def meet(self, twins: Sequence[Task], stop: Callable[[], bool]) -> None:
-        """Compute ideal twins and keep what is needed of them."""
-
-        def take(i: int, run: Any) -> None:
-            self.twins[twins[i].key] = run if isinstance(run, Exception) else reduced(run)
-
-        self.course.all(enumerate(twins), take, stop)
-        while len(self.twins) > TWINS + len(twins):
-            self.twins.pop(next(iter(self.twins)), None)
-
-    def judged(self, task: Task, run: Any) -> tuple[int, float, str, dict[str, Any]]:
-        """How a run ended, the time that it reached, what went wrong, its numbers."""
+    def judged(self, task: Task, run: Ended | Exception, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
+        """How a run ended, the time that it reached, what went wrong, its numbers; twin: the ideal twin's run."""
         try:
             if isinstance(run, Exception):
                 raise run
-            reached, text = float(run.attrs["outcome_time"]), str(run.attrs["outcome_text"])
-            if run.attrs["outcome"] != "done":
-                return ENDED, reached, text, {}
-            return DONE, reached, "", self.numbers(task, run)
+            if run.kind != "done":
+                return ENDED, run.time, run.text, {}
+            return DONE, run.time, "", self.numbers(task, run, twin)
         except Exception as error:  # of a model that cannot be, or of somebody's function
             return RAISED, math.nan, told(error), {}
 
-    def numbers(self, task: Task, run: Dataset) -> dict[str, Any]:
-        """The metrics of a run, and the signals that are kept."""
-        twin = run if task.twin is None else self.twins.get(task.twin.key)
+    def numbers(self, task: Task, run: Ended, twin: Any) -> dict[str, Any]:
+        """The metrics of a run, those too that need its twin or another look at its model."""
         if isinstance(twin, Exception):
             raise InputError(f"the mechanism with ideal joints cannot run: {twin}")
-        found: dict[str, Any] = {}
+        found = dict(run.numbers)
         asked = {metric.name for metric in self.metrics if metric.analysis}
         if asked:
             found |= self.analysed(task, asked)
         for metric in self.metrics:
-            if not metric.analysis:
-                found |= metric.of(run, twin, self.settled)
-        for metric in self.keep:
-            array = quantity(run, twin, metric.quantity, metric.label, self.settled)
-            found[metric.name] = [] if array is None else array.values
+            if metric.twin:
+                assert run.motion is not None
+                found[metric.name] = metric.of(run.motion, twin.motion, self.settled)
         return found
+
+    @property
+    def compared(self) -> bool:
+        """Whether runs are compared with their ideal twins."""
+        return any(metric.twin for metric in self.metrics)
 
     def analysed(self, task: Task, asked: set[str]) -> dict[str, float]:
         """Verdict and exponent of a task's model, looked at from `settled` to `until` (s), or for longer if that is
@@ -180,6 +173,166 @@ class Job:
 
         look = {"until": self.until - self.settled, "settle": self.settled}
         return measures(task.system(self.until), asked, stepper=task.stepper, reclose=self.reclose, **look)
+
+
+@dataclass
+class Ended:
+    """A run that has ended: how, what there is to say of that, when (s), its numbers, and its motion if needed."""
+
+    kind: str
+    text: str
+    time: float
+    numbers: dict[str, Any] = field(default_factory=dict)
+    motion: Kept | None = None
+
+
+class OpenBatch:
+    """A batch under way: what names it, its rows, and how many of them are not known yet."""
+
+    def __init__(self, key: Any, rows: Rows) -> None:
+        self.key, self.rows, self.left = key, rows, len(rows.status)
+
+
+Place = tuple[OpenBatch, int, Task]  # of a run: its batch, its row there, what it is
+
+
+class Pool:
+    """Runs of a mechanism, out of several batches at a time and sorted by their structures, for any number of threads.
+
+    A thread takes runs of one structure, so that its lanes are full whatever the batches are; ideal twins go first, and
+    runs that have to be compared with one wait for it.  most: batches that may be under way at a time.
+    """
+
+    def __init__(self, job: Job, batches: Iterable[tuple[Any, Any]], stop: Callable[[], bool], most: int = 1) -> None:
+        self.job, self.stop, self.most = job, stop, most
+        self.source, self.settings = iter(batches), iter(())  # type: Iterator[Any], Iterator[Any]
+        self.batch: OpenBatch | None = None  # the one whose runs are being handed out
+        self.changed = threading.Condition()
+        self.under_way, self.ended = 0, False
+        self.done: deque[OpenBatch] = deque()
+        self.queues: dict[Any, deque[tuple[Any, Task]]] = {}
+        self.compared = job.compared
+        self.twins: dict[Any, Any] = {}  # those that are known
+        self.users: Counter[Any] = Counter()  # runs that are not judged yet, by their twins
+        self.waiting: dict[Any, list[tuple[Place, Any]]] = {}  # runs that have ended before their twins
+
+    def work(self, forever: bool = True) -> None:
+        """March until nothing is left to be taken, or through one structure only."""
+        while (queue := self.chosen()) is not None:
+            self.job.course.march(queue, self.take, self.stop, self.feed, self.job.read)
+            if not forever:
+                return
+
+    def finished(self) -> Iterator[tuple[Any, Rows]]:
+        """The batches that are done since this was asked last."""
+        while self.done:
+            batch = self.done.popleft()
+            yield batch.key, batch.rows
+
+    # -- what is to be done
+    def chosen(self) -> deque[tuple[Any, Task]] | None:
+        """Runs of one structure: twins before others, then those of which there are most."""
+        with self.changed:
+            while not self.stop():
+                self.feed()
+                for wanted in (True, False):
+                    some = [q for (twin, _), q in self.queues.items() if q and twin is wanted]
+                    if some:
+                        return max(some, key=len)
+                if self.ended:
+                    return None
+                self.changed.wait(0.2)  # for a batch to be done, so that another may begin
+            raise Interrupted
+
+    def feed(self) -> None:
+        """Sort more runs into the queues, as long as few are waiting."""
+        with self.changed:
+            waiting = sum(map(len, self.queues.values()))
+            while waiting < AHEAD and not self.ended:
+                one = next(self.settings, None)
+                if one is None and not self.open_next():
+                    return
+                if one is not None:
+                    waiting += self.add(*one)
+
+    def open_next(self) -> bool:
+        """Begin with the next batch, if there is one and few are under way."""
+        if self.under_way >= self.most:
+            return False
+        key, table = next(self.source, (None, None))
+        self.ended = table is None
+        if table is not None:
+            count = len(next(iter(table.values())))
+            self.batch = OpenBatch(key, Rows.empty(count, self.job.names, self.job.kept))
+            self.settings, self.under_way = enumerate(each_row(table)), self.under_way + 1
+        return not self.ended
+
+    def add(self, i: int, settings: Mapping[str, float | str]) -> int:
+        """Sort a run in, and its twin if that is not known; how many there are to march."""
+        batch, machine = self.batch, self.job.subject
+        assert batch is not None and isinstance(machine, Machine)
+        try:
+            task = machine.task(settings)
+        except Exception as error:  # of a model that cannot be
+            self.put(batch, i, (RAISED, math.nan, told(error), {}))
+            return 0
+        added = 1
+        twin = task.twin if self.compared else None
+        if twin is not None:
+            self.users[twin.key] += 1
+            if twin.key in self.job.twins:
+                self.twins[twin.key] = self.job.twins[twin.key]
+            elif twin.key not in self.twins and self.users[twin.key] == 1:
+                self.queues.setdefault((True, twin.structure), deque()).append((twin, twin))
+                added += 1
+        self.queues.setdefault((False, task.structure), deque()).append(((batch, i, task), task))
+        return added
+
+    # -- what came of it
+    def take(self, place: Any, run: Any) -> None:
+        """Judge a run that has ended, and with a twin all that waited for it."""
+        if isinstance(place, Task):
+            with self.changed:
+                self.twins[place.key] = run
+                remember(self.job.twins, place.key, run)
+                ready = self.waiting.pop(place.key, [])
+            for earlier, ended in ready:
+                self.judge(earlier, ended, run)
+            return
+        twin = place[2].twin if self.compared else None
+        if twin is not None:
+            with self.changed:
+                if twin.key not in self.twins:
+                    self.waiting.setdefault(twin.key, []).append((place, run))
+                    return
+        self.judge(place, run, run if twin is None else self.twins[twin.key])
+
+    def judge(self, place: Place, run: Any, twin: Any) -> None:
+        """Write down the numbers of a run, and forget its twin if no other run needs it."""
+        batch, i, task = place
+        row = self.job.judged(task, run, twin)
+        with self.changed:
+            self.put(batch, i, row)
+            if self.compared and task.twin is not None:
+                self.users[task.twin.key] -= 1
+                if not self.users[task.twin.key]:
+                    del self.users[task.twin.key], self.twins[task.twin.key]
+
+    def put(self, batch: OpenBatch, i: int, row: tuple[int, float, str, Mapping[str, Any]]) -> None:
+        """Write down one row; a batch that is complete makes place for another."""
+        batch.rows.put(i, *row)
+        batch.left -= 1
+        if not batch.left:
+            self.done.append(batch)
+            self.under_way -= 1
+            self.changed.notify_all()
+
+
+def remember(twins: dict[Any, Any], key: Any, run: Any) -> None:
+    """Keep a twin for later batches, and the last ones only."""
+    twins[key] = run
+    while len(twins) > TWINS:
+        twins.pop(next(iter(twins)), None)
 
 
 def each_row(table: Mapping[str, np.ndarray]) -> Iterator[dict[str, float | str]]:

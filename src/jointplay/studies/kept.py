@@ -1,0 +1,93 @@
+"""What a run has kept, by name, each group of it read only when it is asked for: a study needs little of every run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..results import sampled
+from ..simulation import Simulation
+from ..simulation.reading import Reading
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+class Variable(NamedTuple):
+    """A quantity of a result: its dimensions, its numbers, and its unit and name."""
+
+    dims: tuple[str, ...]
+    values: np.ndarray
+    attrs: Mapping[str, Any]
+
+    def at(self, dimension: str, place: int) -> Variable:
+        """The part at one place of a dimension."""
+        axis = self.dims.index(dimension)
+        return Variable(self.dims[:axis] + self.dims[axis + 1 :], self.values.take(place, axis), self.attrs)
+
+
+@dataclass
+class Kept:
+    """The quantities of a run as a Dataset would hold them, without the cost of making one."""
+
+    variables: dict[str, Variable] = field(default_factory=dict)
+    later: list[Callable[[], Mapping[str, Any]]] = field(default_factory=list)  # groups that were not asked for yet
+
+    @classmethod
+    def of_result(cls, run: Dataset) -> Kept:
+        """All of a result."""
+        return cls({str(n): Variable(tuple(map(str, x.dims)), x.values, x.attrs) for n, x in run.variables.items()})
+
+    @classmethod
+    def of_lane(cls, simulation: Simulation, lane: int) -> Kept:
+        """What a lane has kept; it has to be read before the lane goes on."""
+        reading = Reading(simulation, lane)
+        groups: list[Callable[[], Mapping[str, Any]]] = [
+            reading.peaks,
+            lambda: {k: x for part in sampled(reading.system, reading.columns) for k, x in part.items()},
+            reading.variables,
+        ]
+        return cls({}, groups)
+
+    def get(self, name: str) -> Variable | None:
+        """A quantity, None if the run has none of that name."""
+        while name not in self.variables and self.later:
+            for key, given in self.later.pop(0)().items():
+                self.variables[key] = as_variable(key, given)
+        return self.variables.get(name)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The numbers of a quantity that every run has, such as `time`."""
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found.values
+
+    def labels(self, dimension: str) -> list[str]:
+        """The labels along a dimension."""
+        found = self.get(dimension)
+        return [] if found is None else [str(x) for x in found.values]
+
+    def names(self) -> list[str]:
+        """The quantities that are numbers."""
+        self.get("")
+        return [n for n, x in self.variables.items() if x.values.dtype.kind in "fiub" and x.dims != (n,)]
+
+    def only(self, names: Sequence[str]) -> Kept:
+        """Some of the quantities, those that are there, with their times and labels."""
+        held = {name: x for name in ("time", *names) if (x := self.get(name)) is not None}
+        for dimension in {d for x in held.values() for d in x.dims}:
+            if (labels := self.get(dimension)) is not None:
+                held[dimension] = labels
+        return Kept(held)
+
+
+def as_variable(name: str, given: Any) -> Variable:
+    """A quantity as xarray takes it: dimensions, numbers and attributes, or the labels of a dimension."""
+    if not isinstance(given, tuple):
+        return Variable((name,), np.asarray(given), {})
+    dims, values, *attrs = given
+    return Variable((dims,) if isinstance(dims, str) else tuple(dims), np.asarray(values), attrs[0] if attrs else {})
