@@ -142,7 +142,7 @@ def planned(
     every = until / SAMPLES if every is None else every
     if every > until:
         raise InputError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
-    return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
+    return Simulation(mechanism, stepper, every=float(every), until=float(until), quick=None, **options)
 
 
 def run(
