@@ -22,12 +22,11 @@ from .model.files import dumps
 from .model.parts import ModelError
 from .physics import record
 from .recognition import flaw
-from .run import undisturbed
 from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when
 from .system import System
-from .writing import write
+from .writing import undisturbed, write
 
 if TYPE_CHECKING:
     from xarray import Dataset

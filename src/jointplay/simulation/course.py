@@ -22,8 +22,9 @@ from ..physics.march import Text
 from ..physics.marches import ABOUT
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
-from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..run import CHUNK_SECONDS, Run
 from ..traces import recalled
+from ..writing import undisturbed
 from .endings import ending, tired
 from .lanes import Lane
 from .outcome import Ending, Outcome
