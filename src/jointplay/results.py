@@ -18,6 +18,7 @@ import numpy as np
 
 from ._version import __version__
 from .errors import InputError
+from .host import undisturbed
 from .model.files import dumps
 from .model.parts import ModelError
 from .physics import record
@@ -26,7 +27,7 @@ from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when
 from .system import System
-from .writing import undisturbed, write
+from .writing import write
 
 if TYPE_CHECKING:
     from xarray import Dataset

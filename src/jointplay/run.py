@@ -20,8 +20,8 @@ from .engine.lines import control_words
 from .engine.program import Program, run_text
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
+from .host import undisturbed
 from .words import aligned, array_dtype, array_size, contents, encode, word_of
-from .writing import undisturbed
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 QUICK_SECONDS = 0.1  # how long quick code runs before better code is made beside it

@@ -1,15 +1,12 @@
-"""Files written whole or not at all: under a temporary name, onto the disk, then renamed; Ctrl-C can wait for it."""
+"""Files written whole or not at all: under a temporary name, onto the disk, then renamed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
-import signal
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from . import host
 
@@ -93,20 +90,3 @@ def _temporary(target: Path) -> Iterator[tuple[Path, int]]:
                 os.unlink(name)
             with contextlib.suppress(OSError):  # closed already where it had to be
                 os.close(handle)
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back until state and rows agree again: for a chunk of about 50 ms, or while a step is committed."""
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    caught: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if caught:
-            handler(*caught[0])

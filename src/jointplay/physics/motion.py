@@ -73,6 +73,8 @@ class Motion:
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
         self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
+        self.begins: Scalar = True  # whether impacts at its very beginning are written down,
+        self.strikes: Scalar = True  # and those that follow: not twice, where it is tried twice
         self.last: Scalar = None  # the last time that it feels, if it ends where something jumps
         # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
         self.inline = self.fixed and analog is None and self.n <= SMALL

@@ -32,10 +32,10 @@ class Simulation(Course):
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
-    steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
-    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
-    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from
-    this one in their numbers only; each gets a lane like the first, after all others.
+    steps, so that what differs between them is not their steps (not with MoreauJean(rtol)). every (s): time between
+    samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it
+    is to go, if that is known. reclose, most_steps: see `simulate`; steps are counted anew in each `advance`.
+    companions: steppers that differ from this one in their numbers only; each gets a lane like the first, after all.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -89,6 +89,10 @@ class Simulation(Course):
         self.base = base
         self.stepper = stepper or default_stepper(base.mechanism)
         self.stepper.refuse(base.mechanism)
+        if share and len(given) > 1 and self.stepper.impulsive and self.stepper.adaptive:
+            text = "chooses steps that end at the impacts of each lane, so that lanes cannot take the same ones"
+            remedy = "give a step, such as MoreauJean(step=1e-5)"
+            raise InputError(f"share=True: {type(self.stepper).__name__}(rtol) {text}; {remedy}")
         self.each = [prepared(self.stepper, base, *one, until, reclose) for one in numbers]
         self.each += [replace(self.each[0], stepper=other, changes={}) for other in companions]
         self.lanes = len(self.each)

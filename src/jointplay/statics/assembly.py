@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
-from ..model.mechanism import Mechanism
 from ..model.starts import start_text
 from ..system import Evaluation, System
 from .guesses import elsewhere, guess, guesses
@@ -67,22 +65,9 @@ class Held:
         return cls(tuple(label for label, _, _ in conditions), rows, np.array([x for *_, x in conditions]))
 
 
-_sizes: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
-_rate_rows: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
-
-
 def sizes(system: System) -> np.ndarray:
     """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
-    if system not in _sizes:
-        _sizes[system] = _measured(system.mechanism)
-    return _sizes[system]
-
-
-def _measured(mechanism: Mechanism) -> np.ndarray:
-    clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
-    clouds.append(np.array([*mechanism.ground.all_points().values()]))
-    length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
-    return np.tile([length, length, 1.0], len(mechanism.bodies))
+    return system.sizes
 
 
 def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
@@ -101,10 +86,7 @@ def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
 
 def rate_rows(system: System) -> np.ndarray:
     """Which rows prescribe a rate only, and leave the position to the start."""
-    if system not in _rate_rows:
-        drives, owners = system.mechanism.drives, map(system.mechanism.owner, system.rows)
-        _rate_rows[system] = np.array([name in drives and drives[name].at_rate for name in owners], bool)
-    return _rate_rows[system]
+    return system.at_rate
 
 
 def close(

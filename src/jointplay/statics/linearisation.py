@@ -99,8 +99,9 @@ class _About:
 
     def run(self, q: np.ndarray, v: np.ndarray, redundant: Sequence[str]) -> Run:
         """The program that computes the point q, v, and the slopes there."""
-        inputs = len(self.loop.actuators)
-        for part, values in (("at", q), ("rate", v), ("input", [0.0] * inputs), ("along", [0.0] * (2 * self.n + inputs))):
+        inputs = [0.0] * len(self.loop.actuators)
+        along = [0.0] * (2 * self.n) + inputs
+        for part, values in (("at", q), ("rate", v), ("input", inputs), ("along", along)):
             self.numbers |= {f"{part}.{i}": float(x) for i, x in enumerate(values)}
         self.numbers["moved"] = 0.0
         marked = list(zip(self.loop.sensors.values(), self.rated, strict=True))
