@@ -1,6 +1,6 @@
 """The ideal mechanism in independent coordinates as text, y'' = f(y, y', u), with its derivatives.
 
-Places follow from y by the joints (the implicit function theorem: by their rows) and rates from y' by the rows.  What is
+Places follow from y, and rates from y', by the rows of the joints (the implicit function theorem).  What is
 differentiated by places while rates are held, the terms of velocity, stands in a subroutine of both: derivatives
 through it see that rates depend on places.
 """
@@ -22,12 +22,22 @@ from .loop import Loop, flag
 from .reduced import WEAKEST, Model
 
 
+def placed(model: Model, begin: Vector, y: Vector, shifts: Vector, time: float) -> tuple[Vector, Scalar]:
+    """The coordinates that belong to y, which move with the shifts of y as the joints demand, to first order; and what
+    is left open, 1 where y does not determine them."""
+    q, left, _ = model.close(begin, [hold(x) for x in y], time)
+    q = [hold(x) for x in q]
+    rows, more = model.rows(model.closed, model.axes, q, time)
+    firm = model.spread([*rows.B, *more])
+    follow = firm([*([0.0] * len(rows.B)), *shifts])[0]
+    return [x + d for x, d in zip(q, follow, strict=True)], maximum(left, flag(firm.weak(WEAKEST)))
+
+
 def linear(
     make: Callable[[Names], Equations], outputs: Sequence[tuple[Along, bool]], time: float = 0.0
 ) -> Callable[..., dict[str, Scalar]]:
     """The text that emits y, y', y'' and the outputs (values, or rates where so marked), with the derivatives of these
-    two along a direction `along.0`, ... of y, y' and u, at coordinates `at.0`, ... with rates `rate.0`, ... and inputs
-    `input.0`, ...
+    two along a direction `along.0`, ... of y, y' and u, at coordinates `at.0`, rates `rate.0`, inputs `input.0`, ...
 
     The equations have a control loop whose coordinates are y and whose actuators are u.  One direction at a time: all
     of them together would be a program that grows with the square of the mechanism.
@@ -41,15 +51,10 @@ def linear(
         given = [p[f"input.{i}"] for i in range(len(model.acting))]
         places, lines = loop.lines(model.axes, begin, time)
         point, moved = [*places, *(dot(line, speeds) for line in lines), *given], hold(p["moved"])
-        beside = [hold(x) + moved * p[f"along.{i}"] for i, x in enumerate(point)]
-        count = len(places)
+        shifts = [moved * p[f"along.{i}"] for i in range(len(point))]
+        beside, count = [hold(x) + d for x, d in zip(point, shifts, strict=True)], len(places)
         y, w, u = beside[:count], beside[count : 2 * count], beside[2 * count :]
-        q, left, _ = model.close(begin, [hold(x) for x in y], time)
-        q = [hold(x) for x in q]
-        rows, more = model.rows(model.closed, model.axes, q, time)
-        firm = model.spread([*rows.B, *more])
-        shifts = firm([*([0.0] * len(rows.B)), *(moved * p[f"along.{i}"] for i in range(count))])[0]
-        q = [x + shift for x, shift in zip(q, shifts, strict=True)]
+        q, bad = placed(model, begin, places, shifts[:count], time)
         v = model.rates(q, w, time)
 
         @subroutine
@@ -64,8 +69,7 @@ def linear(
         seen = [dot(line, v) if rate else x for x, line, (_, rate) in zip(values, lines, outputs, strict=True)]
         found = [*moving(*q, *v, *u), *seen]
         numbers = [*y, *w, *found, *(x for [x] in derivative(found, [moved]))]
-        weak = flag(firm.weak(WEAKEST))
-        emit("linear", bad=maximum(left, weak), **{f"c{i}": x for i, x in enumerate(numbers)})
+        emit("linear", bad=bad, **{f"c{i}": x for i, x in enumerate(numbers)})
         return {}
 
     return step
