@@ -25,7 +25,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Course, course, course_of, drawn, forgotten
+from .likeness import Tracks, course, course_of, drawn, forgotten
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Other(NamedTuple):
     """What is compared of another run: its headline numbers, and its course."""
 
     headlines: Headlines
-    course: Course
+    course: Tracks
 
 
 class Company(NamedTuple):

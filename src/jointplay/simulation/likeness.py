@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .reading import Reading
 
-Course = dict[str, np.ndarray]  # places and gaps over time: [time, what]
+Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what]
 FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
@@ -30,12 +30,12 @@ COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
 PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
 
 
-def course(run: Dataset) -> Course:
+def course(run: Dataset) -> Tracks:
     """Places and gaps of a result over time."""
     return {name: run.variables[name].values for name in (*COORDINATES, *PLAYS) if name in run.variables}
 
 
-def course_of(reading: Reading) -> Course:
+def course_of(reading: Reading) -> Tracks:
     """The same of a lane."""
     found = {}
     for name, end in (COORDINATES | PLAYS).items():
@@ -46,7 +46,7 @@ def course_of(reading: Reading) -> Course:
     return found
 
 
-def forgotten(run: Dataset, others: Sequence[Course], mechanism: Mechanism) -> str:
+def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
     """What moves in another way in all the other runs, most of the time of the last half; nothing if there is none."""
     own = course(run)
     found = ""
