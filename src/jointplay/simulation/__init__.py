@@ -14,7 +14,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, Company, Headlines, companions, last, last_of, stated, step_errors
+from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
@@ -93,7 +93,7 @@ def beside_finer(
     if end.complete:
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
-    return stated(result, {repr(finer): last(found) if end.complete else end.text}, base.mechanism, HALVED)
+    return stated(result, {repr(finer): other(found) if end.complete else end.text}, base.mechanism, HALVED)
 
 
 def with_companions(
@@ -104,7 +104,7 @@ def with_companions(
     settled: float,
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
-    found: dict[str, Headlines | str] = {}
+    found: dict[str, Other | str] = {}
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:
@@ -112,7 +112,7 @@ def with_companions(
             simulation.follow(stepper, patience)
             march(simulation, progress and (lambda t: progress(simulation.asked)), False, settled)
         end = simulation.status[lane]
-        found[repr(stepper)] = last_of(simulation, lane) if end.complete else end.text
+        found[repr(stepper)] = other_of(simulation, lane) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
     return stated(result, found, simulation.base.mechanism, company.share)
