@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..system import Evaluation, System
-from .guesses import elsewhere, guess, guesses, placed_alike, sizes
+from .guesses import elsewhere, guess, guesses, placed_alike
+from .guesses import sizes as sizes
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero

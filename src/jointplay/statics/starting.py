@@ -106,18 +106,11 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
         before = target.copy()
         for name, part in pressed.items():
             target[part] = wall(system, name, part, at, multipliers[part])
-        last = None
-        for left in reversed(range(ROUNDS)):
+        for _ in range(ROUNDS):
             here = ideal.evaluate(at)
             gap = np.concatenate([(here.residual - target)[kept], held.rows @ at - held.values])
             lines = np.vstack([here.B[kept], held.rows]) * scale
-            moved = at - scale * np.linalg.lstsq(lines, gap, rcond=RANK)[0]
-            if np.array_equal(moved, last):  # it goes to and fro between two neighbours: where it would end is known
-                at = moved if left % 2 == 0 else at
-                break
-            last, at = at, moved
-            if np.array_equal(last, at):
-                break
+            at = at - scale * np.linalg.lstsq(lines, gap, rcond=RANK)[0]
         if np.abs(target - before).max() <= SHUT:
             break
     here = ideal.evaluate(at)
