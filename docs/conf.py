@@ -115,8 +115,24 @@ def verdicts() -> None:
     (HERE / "reference" / "verdicts.md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+# what a link of a document leads to in the sources, and on the site, where the page is written by the build
+PAGES = {
+    "../src/jointplay/cli": "reference/commands.md",
+    "../src/jointplay/__init__.py": "reference/api.md",
+    "../src/jointplay/laws": "reference/laws.md",
+    "../examples/gallery": "gallery/index.md",
+    **{f"../examples/gallery/{name}.py": f"gallery/{name}.md" for name in gallery_pages.ORDER},
+}
+
+
+def pages_for_sources(app, name: str, source: list[str]) -> None:
+    """Links to sources that have a page of their own lead there."""
+    source[0] = re.sub(r"\]\(([^)\s]+)\)", lambda link: f"]({PAGES.get(link[1], link[1])})", source[0])
+
+
 def setup(app) -> None:
     """Formulas as MathML, by latex2mathml."""
+    app.connect("source-read", pages_for_sources)
     from latex2mathml.converter import convert
 
     def inline(self, node) -> None:

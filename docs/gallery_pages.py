@@ -29,6 +29,15 @@ ORDER = [
     "bifurcation",
 ]
 
+# a script, and then a picture of the mechanism whose result it calls `run`
+RUN = """
+import pathlib, runpy, sys
+names = runpy.run_path(sys.argv[1], run_name="__main__")
+if "run" in names:
+    from jointplay.report.card import picture
+    pathlib.Path("picture.svg").write_text(picture(names["run"]), encoding="utf-8")
+"""
+
 
 def write(here: Path) -> Path:
     """Run the scripts and write gallery/; gives the directory whose content the site gets as it is."""
@@ -43,11 +52,13 @@ def write(here: Path) -> Path:
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir()
     index = ["# Gallery", "", "Each example is a short script that the build of this site has run; its page moves.", ""]
+    index += ['<div class="cards">', ""]
     for name in ORDER:
         title, _, text = (ast.get_docstring(ast.parse(scripts[name].read_text("utf-8"))) or "").partition("\n\n")
         (pages / f"{name}.md").write_text("\n".join(_page(name, title, text, extra / "pages" / name)), encoding="utf-8")
-        index += [f"**[{title}]({name}.md).** {text}", ""]
-    index += ["```{toctree}", ":hidden:", "", *ORDER, "```", ""]
+        index += ["<div>", "", _small(name, title, extra / "pages" / name), "", f"**[{title}]({name}.md)**", ""]
+        index += [text, "", "</div>", ""]
+    index += ["</div>", "", "```{toctree}", ":hidden:", "", *ORDER, "```", ""]
     (pages / "index.md").write_text("\n".join(index), encoding="utf-8")
     return extra
 
@@ -60,10 +71,21 @@ def _run(script: Path, target: Path, newest: float) -> None:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     environment = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, script], cwd=target, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, script], cwd=target, env=environment, capture_output=True, text=True
+    )
     if done.returncode:
         raise SystemExit(f"{script.name} failed:\n{done.stderr}")
     printed.write_text(done.stdout, encoding="utf-8")
+
+
+def _small(name: str, title: str, made: Path) -> str:
+    """The picture of an example on the first page: its figure, else its mechanism."""
+    if (made / "figure.png").exists():
+        picture = f'<img src="../pages/{name}/figure.png" alt="{title}">'
+    else:
+        picture = (made / "picture.svg").read_text(encoding="utf-8")
+    return f'<a class="small" href="{name}.html" aria-label="{title}">{picture}</a>'
 
 
 def _page(name: str, title: str, text: str, made: Path) -> list[str]:

@@ -39,7 +39,7 @@ def arrivals(result, mark=0.1):
 
 def later(mechanism, rtol=1e-6):
     """The run, and by how much (ms) the ram is later than without play, turn by turn."""
-    run = jp.simulate(mechanism, until=3.0, stepper=jp.MoreauJean(rtol=rtol), every=2e-3, reclose=True)
+    run = jp.simulate(mechanism, until=3.0, stepper=jp.MoreauJean(rtol=rtol), every=2e-3)
     return run, 1e3 * (np.array(arrivals(run)) - np.array(arrivals(twin)))
 
 

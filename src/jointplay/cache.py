@@ -129,7 +129,7 @@ def write(key: str, payload: bytes) -> None:
         path = place / f"{key}{SUFFIX}"
         if path.is_symlink():
             path.unlink()
-        write_file(path, heading(key, payload) + payload, mode=0o600)
+        write_file(path, heading(key, payload) + payload, mode=0o600, lasting=False)
         _make_room(place, len(payload))
 
 

@@ -319,6 +319,8 @@ def spoken(entry: Mapping[str, Any]) -> str:
 
     >>> spoken({"value": 237.66627, "unit": "N", "error": 0.0893, "determined": True})
     '237.67 ± 0.09 N'
+    >>> spoken({"value": 3630.0, "unit": "deg", "error": 4e-9, "determined": True})
+    '3630.00 ± <0.01 deg'
     >>> spoken({"value": 13.0, "unit": "1", "error": 6.0, "determined": False})
     '13 (not determined)'
     """
@@ -329,8 +331,10 @@ def spoken(entry: Mapping[str, Any]) -> str:
     if not error:
         return f"{value:.6g}{unit}"
     error = float(f"{error:.1g}")
-    place = max(math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5)
-    return f"{_rounded(value, place)} ± {error:g}{unit}"
+    least, place = math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5
+    if least < place:
+        return f"{_rounded(value, place)} ± <{10.0**place:g}{unit}"
+    return f"{_rounded(value, least)} ± {error:g}{unit}"
 
 
 def _rounded(x: float, place: int) -> str:

@@ -233,6 +233,23 @@ class Run:
         self.steps_taken += done
         return done
 
+    def once(self, stream: str) -> np.ndarray:
+        """The first row of a stream that one step of the first lane writes; no row is kept.  Ctrl-C is not held back,
+        for nothing is taken over from the step before."""
+        if self.eager:
+            rows = self.collected[stream][0]
+            rows.clear()
+            self.advance(1)
+            return rows[0][0].copy() if rows else np.full(len(self.program.streams[stream][0]), np.nan)
+        self.state_words[self.counters] = 0
+        self.control[0] = 1
+        self.native.function(self.control_address)
+        row: np.ndarray = self.buffers[stream][0, :, 0].copy()
+        if not self.state_words[self.places[f"{stream}.rows"], 0]:  # a step that is not finite writes none
+            row[:] = np.nan
+        self.state_words[self.counters] = 0
+        return row
+
     def drain(self) -> None:
         """Take the rows out of the buffers."""
         for name, buffer in self.buffers.items():

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -193,29 +194,10 @@ class System:
             self.run.state_words[self.run.places["status"], 0] = RUNNING
             self.run.parameter_words[:, 0] = self.words
             self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
-            row = self.emitted()
-        found = {name: array.copy() for name, array in self.traced.constants.items()}
-        for name, (places, columns) in self.traced.entries.items():
-            found[name].flat[places] = row[columns]
+            row = self.run.once("equations")
+        found = self.traced.parts(row)
         kinetic, potential, power = found.pop("energies")
         return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
-
-    def emitted(self) -> np.ndarray:
-        """The row that one step of the run writes; it takes so little time that Ctrl-C need not be held back, only
-        what an interrupted one has left must go first."""
-        if not self.run.eager:
-            self.run.state_words[self.run.counters] = 0
-            self.run.control[0] = 1
-            self.run.native.function(self.run.control_address)
-            if not self.run.state_words[self.run.counters].all():
-                raise IndexError("the equations are not finite at this state")
-            found: np.ndarray = self.run.buffers["equations"][0, :, 0].copy()
-            return found
-        rows = self.run.collected["equations"][0]
-        rows.clear()
-        self.run.advance(1)
-        row: np.ndarray = rows[0][0].copy()
-        return row
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "reach": self.reach, "free": self.free}
@@ -236,6 +218,26 @@ class Traced:
         self.journals: list[str] = []
         state = dict.fromkeys([*self.coordinates, *(f"{c}.rate" for c in self.coordinates)], 0.0)
         self.program = recalled(self, state, {"time": 0.0, **system.parameters}, (system.structure, "equations"))
+
+    @cached_property
+    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[str, int, int, tuple[int, ...]]]]:
+        """The constants of all parts one after the other, where the columns of a row belong among them, and where each
+        part begins and ends."""
+        parts, places, columns, begin = list[tuple[str, int, int, tuple[int, ...]]](), list[int](), list[int](), 0
+        for name, array in self.constants.items():
+            parts.append((name, begin, begin + array.size, array.shape))
+            places += [begin + place for place in self.entries[name][0]]
+            columns += self.entries[name][1]
+            begin += array.size
+        flat = np.concatenate([array.ravel() for array in self.constants.values()])
+        return flat, np.array(places, int), np.array(columns, int), parts
+
+    def parts(self, row: np.ndarray) -> dict[str, np.ndarray]:
+        """The parts of the equations by name, from the row that a step writes."""
+        flat, places, columns, parts = self.layout
+        flat = flat.copy()
+        flat[places] = row[columns]
+        return {name: flat[begin:end].reshape(shape) for name, begin, end, shape in parts}
 
     def found(self) -> dict[str, Any]:
         """All but the program, as plain data."""

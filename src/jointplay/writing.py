@@ -13,24 +13,31 @@ from . import host
 LEFT = ".tmp"  # how temporary names end
 
 
-def write(path: str | os.PathLike[str], data: bytes | Iterable[bytes], mode: int | None = None) -> None:
+def write(
+    path: str | os.PathLike[str], data: bytes | Iterable[bytes], mode: int | None = None, lasting: bool = True
+) -> None:
     """Write a file so that its name never stands for half of it, also after a power cut; a link is followed.
 
     data: the bytes, or pieces of them. mode: its permissions, unless they are to be those of the file that it replaces.
+    lasting: wait for the disk, and remove what killed writers of this file left; of one that has a digest and can be
+    made again neither is needed.
     """
     target = Path(os.path.realpath(path))
-    sweep(target.parent, f".{target.name}.")
+    if lasting:
+        sweep(target.parent, f".{target.name}.")
     with _temporary(target) as (name, handle):
         with os.fdopen(os.dup(handle), "wb") as file:
             for piece in [data] if isinstance(data, bytes | bytearray | memoryview) else data:
                 file.write(piece)
         with contextlib.suppress(FileNotFoundError):
             host.set_mode(name, os.stat(target).st_mode & 0o777 if mode is None else mode)
-        os.fsync(handle)
+        if lasting:
+            os.fsync(handle)
         if not host.can_rename_open_files():
             os.close(handle)
         os.replace(name, target)
-        host.settle(target.parent)
+        if lasting:
+            host.settle(target.parent)
 
 
 def sweep(directory: Path, begins: str = "") -> int:

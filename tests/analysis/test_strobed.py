@@ -5,10 +5,11 @@ import pytest
 
 import jointplay as jp
 from jointplay.analysis import Exponent, Series, textbook
-from jointplay.analysis.strobed import PER_PERIOD, Watched, section_evidence
+from jointplay.analysis.agreement import Agreement
+from jointplay.analysis.evidence import decided
+from jointplay.analysis.strobed import PER_PERIOD, Strobed, Watched, section_evidence
 from jointplay.analysis.surrogates import surrogate_test
-from jointplay.analysis.trajectories import Observation, chosen_signal, exponent_evidence, stays
-from jointplay.analysis.trajectories import judged as judged_motion
+from jointplay.analysis.trajectories import Observation, chosen_signal, phase_rows, stays
 
 NAMES = ["x", "v"]
 STEPS = np.arange(12 * PER_PERIOD)
@@ -31,7 +32,7 @@ def judged(states, finer, sign=-1):
 
 def test_errors_that_die_away_do_not_hide_a_period():
     found = judged(motion(noise=1e-3), motion(noise=1e-3, seed=1))
-    assert found.multiple == 1 and "at 5 phases by an error of the integration" in found.evidence[0].says
+    assert found.multiple == 1 and "at 5 phases an error of the integration" in found.evidence[0].says
     assert found.evidence[0].value < 1e-12  # in the middle of the phases
 
 
@@ -94,14 +95,23 @@ def exponents(*pairs):
     ],
 )
 def test_the_sign_of_a_sweep(pairs, sign):
-    found = exponents(*pairs)
-    assert exponent_evidence(found, found["as it is"])[1] == sign
+    assert Agreement(exponents(*pairs)).sign == sign
 
 
-def test_a_signal_that_repeats_does_not_make_a_state_periodic_that_parts():
-    series = Series(0.1 * STEPS, motion()[:, 0], "x", period=0.1 * PER_PERIOD)
-    plan = Observation.of(0.1 * PER_PERIOD, 12, None, None, None)
-    assert judged_motion(0, True, None, 1.0, 1e-9, series, plan)[0] == "inconclusive"
-    assert judged_motion(0, False, None, 1.0, 1e-9, series, plan)[0] == "inconclusive"
-    assert judged_motion(0, False, 2, 1.0, 1e-9, series, plan)[:2] == ("periodic", 2 * plan.period)
-    assert judged_motion(1, True, None, 1.0, 1e-9, series, plan)[0] == "chaotic"
+@pytest.mark.parametrize(
+    ("pairs", "multiple", "kind"),
+    [
+        ([(0.0, 1.0), (10.0, 1.0)], None, "inconclusive"),  # in one of the runs neighbouring motions part
+        ([(0.0, 1.0), (0.1, 1.0)], None, "inconclusive"),
+        ([(0.0, 1.0), (0.1, 1.0)], 2, "periodic"),
+        ([(9.0, 1.0), (9.1, 1.0)], None, "chaotic"),
+    ],
+)
+def test_a_signal_that_repeats_does_not_make_a_state_periodic_that_parts(pairs, multiple, kind):
+    period = 0.1 * PER_PERIOD
+    series, together = Series(0.1 * STEPS, motion()[:, 0], "x", period=period), Agreement(exponents(*pairs))
+    found = judged(motion(change=1e-3 * (multiple == 2)), motion(), together.sign)
+    found = Strobed(multiple, 1.0, found.evidence[:1] if multiple else [], "")
+    rows, repeats = phase_rows(together, found, series, period)
+    assert decided([*together.evidence(driven=True), *found.evidence, *rows]) == kind
+    assert repeats == (multiple and multiple * period)

@@ -142,7 +142,7 @@ def test_the_verdict_depends_on_the_damping_of_contacts():
     assert "slide.stop_restitution = 0.4" in found[2].says  # 1 - 3 (1 - 0.8); its exact map has -0.007 1/s
     assert found[2].value == pytest.approx(-0.007, abs=3 * found[2].error)
     assert word.value == 0 and "its sign is the same" in word.says
-    with pytest.raises(ValueError, match="no contact of it"):
+    with pytest.raises(ValueError, match="no contact of this mechanism"):
         contact_evidence(jp.library.pendulum(), asked, here=1)
     with pytest.raises(ValueError, match="only a mechanism has contacts"):
         jp.verdict(Series(0.01 * np.arange(400), np.sin(np.arange(400))), contacts=True)
@@ -168,7 +168,7 @@ def test_the_command_on_a_series(tmp_path):
     assert all(list(one) == ["indicator", "value", "error", "says"] for one in found["evidence"])
     assert not list(tmp_path.glob("*.html"))
     code, out, err = command("series.csv", "--column", "force", cwd=tmp_path)
-    assert code == 0 and out.startswith("verdict               periodic, 1 s")
+    assert code == 0 and out.split()[:4] == ["verdict", "periodic,", "1", "s"]
     page = (tmp_path / "series_analysis.html").read_text(encoding="utf-8")
     assert "periodic, 1 s" in page and page.count("data:image/png") >= 4 and "http" not in page.partition("<main>")[2]
 

@@ -159,7 +159,7 @@ FOLLOWING = (
         (lambda: model.Prismatic(between=BETWEEN, contact=Following()), f"prismatic.{FOLLOWING}"),
         (
             lambda: model.Prismatic(between=BETWEEN, contact=3),
-            "prismatic.contact: must be a contact (a mapping with a kind), got 3",
+            "prismatic.contact: must be a contact such as {kind: rigid}, got 3",
         ),
         (
             lambda: model.Prismatic(between=BETWEEN, lower=2, upper=1),

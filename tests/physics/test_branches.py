@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from jointplay import statics
-from jointplay.model import Mechanism, bar
+from jointplay.model import Compliant, Mechanism, Rigid, bar
 from jointplay.system import System
 
 
@@ -78,3 +78,23 @@ def test_check_lists_the_other_assembly():
 def test_what_moves_freely_has_no_list_of_assemblies():
     free = four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {}).replace(drives={})
     assert statics.assemblies(System(free)) == [] and statics.check(free).branches == ()
+
+
+@pytest.mark.parametrize("contact", [Rigid(), Compliant(normal={"law": "hunt_crossley", "stiffness": 1e8})])
+@pytest.mark.parametrize("off", [0.3, 0.01])
+def test_an_angle_that_play_does_not_allow_chooses_the_branch_as_without_play(contact, off):
+    lengths, ground = (1.0, 2.0, 2.0), (1.5, 0.0)
+    for coupler in couplers(1.0, lengths, ground):
+        tight = four_bar(1.0, lengths, ground, {"a": coupler + off, "journals": "centred"})
+        ideal, loose = System(tight), System(tight.loosen("J3", 1e-3, contact=contact))
+        assert np.array_equal(statics.start(loose)[0], statics.start(ideal)[0])
+        assert math.remainder(statics.start(loose)[0][5] - coupler, math.tau) == pytest.approx(0, abs=1e-9)
+        told = [*loose.notes, *statics.doubts(loose, *statics.start(loose))]
+        assert len([note for note in told if note.startswith("start")]) == 1, told
+        assert f"start a = {math.degrees(coupler + off):.5g} deg cannot be held" in told[0] or off < 0.02
+
+
+def test_a_place_that_play_does_not_allow_is_meant_exactly():
+    tight = four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {"b.x": 1.0})
+    loose = System(tight.loosen("J3", 1e-3, contact=Rigid()))
+    assert statics.start(loose)[0][6] == 1.0 and loose.evaluate(statics.start(loose)[0]).gaps.min() < -0.01

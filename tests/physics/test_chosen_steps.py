@@ -134,3 +134,59 @@ def test_work_is_bounded(stepper):
     assert enough.attrs["outcome"] == "done" and np.array_equal(enough.y, whole.y)
     with pytest.raises(ValueError, match="most_steps must be a whole number of steps >= 1, got 0"):
         simulate(made, 3.0, stepper, most_steps=0)
+
+
+HELD = """
+ground: {points: {A: [0, 0], B: [0, 1], C: [0.7, 1.3]}}
+bodies: {block: {mass: 4, inertia: 0.01, points: {a: [0, 0], b: [0, 1], c: [0.3, -0.4]}}}
+joints:
+  J1: {kind: prismatic, between: [ground.A, block.a], axis: [1, 0], lower: -1 m, upper: 1 m}
+  J2: {kind: prismatic, between: [ground.B, block.b], axis: [0.6, 0.8]}
+forces: {pull: {kind: spring, between: [ground.C, block.c], stiffness: 900, damping: 1, free_length: 0.1}}
+"""
+
+
+def test_what_joints_hold_at_rest_is_not_judged_by_rounding():
+    """Rates of a block that cannot move are rounding alone: 11,216 steps of a second were judged by them."""
+    run = simulate(loads(HELD), 1.0, MoreauJean(rtol=5e-7))
+    assert run.steps < 200
+    assert abs(run.x.values).max() < 1e-12
+
+
+def tracking(law):
+    return getattr(jp.control, law)("crank", jp.sine(6.0, frequency=0.75 * math.pi), k1=2000, k2=200)
+
+
+def test_bounces_under_load_come_to_rest_at_a_tight_tolerance():
+    """What falls within the rounding of a gap must not gain what the last rebound lost: 20,000 impacts in 2 ms."""
+    made = library.crank_crank_2016(2e-3, 2e-3, friction=0.1, restitution=0.5)
+    run = simulate(made.replace(control=tracking("feedback_linearisation")), 0.03, MoreauJean(rtol=1.2e-7), error=False)
+    assert run.impacts.values.sum() < 100 and run.steps < 10_000
+    assert (run.impact_approach > 0).all()
+
+
+def test_energy_of_bounces_under_load_is_that_of_the_fall():
+    """A ball pressed down with 1e5 N, e = 0.5: speeds of impacts halve, and all energy is lost in them."""
+    made = loads(BALL % 0.5).replace(forces={"press": {"kind": "force", "at": "ball.low", "y": -1e5}})
+    run = simulate(made, 0.05, MoreauJean(rtol=1e-12), error=False)
+    speeds = run.impact_approach.values
+    assert speeds[0] == pytest.approx(math.sqrt(2 * 100009.81), rel=1e-12)
+    assert speeds[1:15] == pytest.approx(speeds[0] * 0.5 ** np.arange(1, 15), rel=1e-5)
+    assert float(run.impact_loss[-1]) == pytest.approx(100009.81, rel=1e-12)
+    assert run.impacts.values[0] < 30
+
+
+@pytest.mark.parametrize(
+    "made, law",
+    [
+        (library.crank_crank_2016(2e-3), "pd_tracking"),
+        (library.crank_rocker_2016(3e-3, 3e-3, friction=0.0), "feedback_linearisation"),
+    ],
+    ids=["crank-crank", "crank-rocker"],
+)
+def test_peaks_are_forces_at_every_tolerance(made, law):
+    """An impulse over a step that an impact has cut short is no force: peaks converge."""
+    steppers = [MoreauJean(rtol=rtol) for rtol in (4e-5, 4e-6, 4e-7)]
+    peaks = [simulate(made.replace(control=tracking(law)), 2.0, x, error=False).peak_force.values for x in steppers]
+    assert peaks[0] == pytest.approx(peaks[2], rel=0.03)
+    assert peaks[1] == pytest.approx(peaks[2], rel=3e-3)

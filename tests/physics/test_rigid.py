@@ -308,9 +308,10 @@ def test_plain_moreau_penetrates_and_the_projection_does_not():
 
 def test_a_start_in_penetration_is_refused_and_can_be_closed():
     mechanism = library.crank_rocker_2016(clearance2=3e-3)
-    with pytest.raises(ValueError, match=r"start: penetrates 'J2' by 0\.\d+ m.*reclose=True"):
-        simulate(mechanism, 0.1, start={"crank": 1.0})
-    run = simulate(mechanism, 0.1, MoreauJean(1e-4), start={"crank": 1.0}, reclose=True)
+    start = {"crank": 1.0, "coupler.x": 0.0}
+    with pytest.raises(ValueError, match=r"start: penetrates 'J2' by 0\.\d+ m,.*reclose=True"):
+        simulate(mechanism, 0.1, start=start)
+    run = simulate(mechanism, 0.1, MoreauJean(1e-4), start=start, reclose=True)
     assert float(run["angle"][0, 0]) == 1.0 and float(run["gap"][0, 0]) == pytest.approx(3e-3, abs=1e-12)
 
 

@@ -1,6 +1,7 @@
 """Change points are passed, and told; what a drive cannot reach ends a run with the joints named."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -84,6 +85,39 @@ def test_a_drive_beyond_its_reach_ends_the_run_with_the_joints_named(stepper):
     assert run.attrs["outcome"] == "near singular" and run.attrs["outcome_time"] == pytest.approx(0.2, abs=2e-3)
     for part in ("'push' cannot be followed further", "J2", "J3", "let the motion of 'push' end or turn before"):
         assert part in run.attrs["outcome_text"]
+
+
+SHORT = library.slider_crank(crank=0.1, rod=0.06, speed=math.tau).replace(
+    drives={
+        "motor": {"kind": "angle", "of": "crank", "motion": {"kind": "constant_speed", "start": 0.3, "speed": 6.0}}
+    },
+    start={},
+)
+TABLE = {"kind": "table", "times": [0.0, 0.5, 1.0], "values": [0.3, 0.5, 0.9]}
+
+
+@pytest.mark.parametrize(
+    ("rod", "motion", "stepper"),
+    [
+        (0.06, None, RungeKutta()),
+        (0.0999, None, RungeKutta()),
+        (0.06, TABLE, RungeKutta()),
+        (0.06, None, MoreauJean()),
+        (0.0999, None, MoreauJean(1e-3)),
+        (0.06, None, FixedRungeKutta(1e-3)),
+    ],
+)
+def test_a_rod_shorter_than_its_crank_says_how_far_the_crank_may_turn(rod, motion, stepper):
+    """The crank reaches asin(rod/crank), where forces are unbounded: such a run is not fine."""
+    slider = SHORT.with_({"rod.length": rod})
+    if motion:
+        slider = slider.replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": motion}})
+    run = simulate(slider, 1.0, stepper, strict=False)
+    said, limit = run.attrs["outcome_text"], math.degrees(math.asin(rod / 0.1))
+    assert run.attrs["outcome"] == "near singular" and "cannot be assembled beyond it" in said
+    found = float(said.partition("'motor' cannot be followed further than crank = ")[2].split()[0])
+    assert limit - 0.5 < found <= limit + 1e-4 and "RungeKutta" not in said
+    assert run.attrs["judgement"] != "fine" and "its peaks mean nothing" in run.attrs["judgement_text"]
 
 
 def test_a_drive_into_a_stop_names_both():

@@ -89,6 +89,17 @@ def test_what_cannot_be_assembled_is_not_integrated(contact):
         assert simulate(mechanism, 0.01, FixedRungeKutta(1e-5)).attrs["outcome"] == "done"
 
 
+@pytest.mark.parametrize("until", [2.0, 1.9])
+def test_what_follows_a_limit_is_seen_though_a_look_falls_right_on_it(until):
+    """Crank and rod are stretched at 0.4 m, after 0.2 s: a whole number of looks, or not."""
+    motion = {"kind": "constant_speed", "start": 0.3, "speed": 0.5}
+    slider = library.slider_crank().replace(
+        drives={"push": {"kind": "x", "of": "slider.pin", "motion": motion}}, start={}
+    )
+    with pytest.raises(ModelError, match=r"cannot be assembled beyond t = 0\.2 s"):
+        simulate(slider.loosen("J3", 1e-4, contact=Rigid()), until)
+
+
 def test_a_bore_that_leaves_its_bar_is_named():
     text = "joint 'P': the drives move the middle of the bore along 'link3' from"
     for base, leaves in ((0.15, False), (0.4, True), (0.07, True)):

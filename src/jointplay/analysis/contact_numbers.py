@@ -7,8 +7,10 @@ from typing import Any
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..system import System
+from .agreement import FIRST
 from .evidence import Evidence
 from .lyapunov import Exponent
+from .pace import Pace
 
 FACTORS = (0.1, 0.3, 3.0)
 STIFFNESS, DAMPING = "stiffness", "damping"
@@ -38,28 +40,37 @@ def other_contacts(mechanism: Mechanism, what: str, factor: float) -> dict[str, 
     return {address: x for address, x in found.items() if x != mechanism.value(address)}
 
 
-def contact_evidence(mechanism: Mechanism | System, asked: dict[str, Any], here: int) -> list[Evidence]:
+def variants(mechanism: Mechanism | System) -> dict[str, tuple[Mechanism, dict[str, float]]]:
+    """The mechanism with other contacts, and the numbers that differ, by name."""
+    base = mechanism.given if isinstance(mechanism, System) else mechanism
+    asked = {f"{what} x {by:g}": other_contacts(base, what, by) for what in (STIFFNESS, DAMPING) for by in FACTORS}
+    return {name: (base.with_(changes), changes) for name, changes in asked.items() if changes}
+
+
+def contact_evidence(
+    mechanism: Mechanism | System, asked: dict[str, Any], here: int, pace: Pace | None = None
+) -> list[Evidence]:
     """The exponent with other stiffness and damping of all contacts; here: its sign with the numbers as they are."""
     from .judge import planned
     from .trajectories import watched
 
-    base = mechanism.given if isinstance(mechanism, System) else mechanism
-    listed, signs = [], {}
-    for what in (STIFFNESS, DAMPING):
-        for factor in FACTORS:
-            changes = other_contacts(base, what, factor)
-            found = planned(base.with_(changes), **asked) if changes else None
-            if not isinstance(found, tuple):
-                continue
-            one = watched(*found, sweep=False).exponents["as it is"]
-            signs[what, factor] = one.sign
-            said = f"{growth(one)}, with {', '.join(f'{a} = {x:.4g}' for a, x in changes.items())}"
-            listed.append(Evidence(f"largest exponent, contact {what} x {factor:g}, 1/s", one.value, one.error, said))
+    pace = pace or Pace()
+    listed, signs = list[Evidence](), dict[str, int]()
+    for name, (changed, changes) in variants(mechanism).items():
+        found = planned(changed, pace=pace, **asked)
+        one = watched(*found, sweep=False, pace=pace).exponents.get(FIRST) if isinstance(found, tuple) else None
+        if pace.stopped:
+            return listed
+        if one is None:
+            continue
+        signs[name] = one.sign
+        said = f"{growth(one)}, with {', '.join(f'{a} = {x:.4g}' for a, x in changes.items())}"
+        listed.append(Evidence(f"largest exponent, contact {name}, 1/s", one.value, one.error, said))
     if not listed:
         raise InputError(
-            f"{base.name}: no contact of it has a stiffness or damping that could be varied; leave the contacts out"
+            "no contact of this mechanism has a stiffness or damping that could be varied; leave the contacts out"
         )
-    other = [f"{what} x {factor:g}" for (what, factor), sign in signs.items() if sign * here < 0]
+    other = [name for name, sign in signs.items() if sign * here < 0]
     said = "its sign is the same with all of them: the contact numbers do not decide"
     if other:
         said = f"its sign changes with {', '.join(other)}: the contact numbers decide, so they must be known"
@@ -68,4 +79,8 @@ def contact_evidence(mechanism: Mechanism | System, asked: dict[str, Any], here:
 
 def growth(one: Exponent) -> str:
     """What an exponent says, in a word."""
-    return {1: "neighbouring motions part", -1: "neighbouring motions meet", 0: "zero within 3 errors"}[one.sign]
+    return {
+        1: "neighbouring motions part",
+        -1: "neighbouring motions meet",
+        0: "its sign is open, within three errors of zero",
+    }[one.sign]

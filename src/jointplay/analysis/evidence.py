@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 PERIODIC, QUASI, CHAOTIC, INCONCLUSIVE = VERDICTS = ("periodic", "quasi-periodic", "chaotic", "inconclusive")
+INTERRUPTED = "interrupted, share that was done"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One indicator: its value and error, and in a sentence what it says; `votes` for one of the verdicts, or none."""
+    """One indicator: its value and error, and in a sentence what it says.
+
+    votes: the verdict that it speaks for, or none. decides: whether its vote counts; the others are shown beside.
+    """
 
     indicator: str
     value: float | None
     error: float | None
     says: str
     votes: str = ""
+    decides: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: what is not a number becomes null."""
@@ -30,9 +35,21 @@ class Evidence:
         }
 
 
+def decided(evidence: Iterable[Evidence]) -> str:
+    """The verdict on which all evidence that decides agrees; inconclusive where it does not, or none votes.
+
+    >>> decided([Evidence("a", 1.0, None, "", CHAOTIC, True), Evidence("b", 0.0, None, "", "", True)])
+    'chaotic'
+    """
+    votes = {one.votes for one in evidence if one.decides and one.votes}
+    return votes.pop() if len(votes) == 1 else INCONCLUSIVE
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What kind of motion it is, how that is known, and what would settle it if it is not.
+
+    verdict: always what the evidence decides (`decided`).
 
     period (s): that after which the motion repeats, `multiple` times the drive's (or 1, without a drive). exponent
     (1/s): the largest Lyapunov exponent. details: curves for figures, by name.
@@ -49,6 +66,11 @@ class Verdict:
     title: str = ""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        said = decided(self.evidence)
+        if said != self.verdict:
+            raise AssertionError(f"the verdict {self.verdict!r} is not that of its evidence, {said!r}")
+
     def as_dict(self) -> dict[str, Any]:
         """The object that `jointplay analyse --json` prints."""
         return {
@@ -62,9 +84,14 @@ class Verdict:
             "settle": self.settle,
         }
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was ended before all was computed."""
+        return any(one.indicator == INTERRUPTED for one in self.evidence)
+
     def headline(self) -> str:
         """The verdict in one line."""
-        text = self.verdict
+        text = f"{self.verdict}: interrupted" if self.interrupted else self.verdict
         if self.period is not None:
             text += f", {self.period:.6g} s"
             text += f" (period {self.multiple} of the drive)" if self.multiple and self.multiple > 1 else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from . import regular
-from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
+from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
 from .neighbours import Divergence, Embedding, embedding, looked_at, mean_period, rosenstein
 from .series import Series
 from .spectra import line, spectrum
@@ -23,6 +23,7 @@ DRIFT = 0.5  # relative change from quarter to quarter, beyond which a signal ha
 TOGETHER = 0.24  # mean time between neighbours over the length: below, they are near in time and the motion changes
 TREND = 3.0  # a straight line that rises by so many standard deviations of the rest is taken out
 K_CHAOS = 0.5
+NO_PERIOD = "no period explains the signal"
 
 
 def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
@@ -33,31 +34,20 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
     series, notes = prepared(series)
     details: dict[str, Any] = {"series": series}
     one, two, phases = phase_evidence(series, details)
-    settled = stationary(series)
-    evidence = [*notes, *phases, settled]
     explained = one is not None or two is not None
-    chaos = neighbour_evidence(series, twin, explained, details)
-    evidence += [comb_evidence(series, one, details), *chaos]
-    kind = INCONCLUSIVE
-    if one is not None:
-        kind = PERIODIC
-    elif two is not None:
-        kind = QUASI
-    elif settled.votes != INCONCLUSIVE and all(item.votes == CHAOTIC for item in chaos):
-        kind = CHAOTIC
-    multiple = None
-    if one is not None:
-        multiple = round(one / series.period) if series.period else 1
+    chaos = neighbour_evidence(series, twin, explained, details, decides=not explained)
+    evidence = [*phases, stationary(series, not explained), *chaos, comb_evidence(series, one, details), *notes]
+    kind = decided(evidence)
     slope = details["divergence"] if kind == CHAOTIC else None
     return Verdict(
         kind,
         one,
-        multiple,
+        None if one is None else round(one / series.period) if series.period else 1,
         slope and slope.slope,
         slope and slope.error,
         covered(series, one),
         evidence,
-        advice(kind, series, evidence, chaos),
+        advice(kind, series, evidence),
         series.name,
         details,
     )
@@ -106,37 +96,43 @@ def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | Non
             found, late, enough = again, True, regular.tolerance(half)
     periodic = found.residual <= enough
     period = found.periods[0] if periodic else None
-    when = " in the second half" if late else ""
-    said = f"repeats after {found.periods[0]:.6g} s{when}" if periodic else "no period explains the signal"
-    if not found.periods:
-        said = "too short to see a period again"
-    listed = [Evidence("change after one period", found.residual, enough, said, PERIODIC if periodic else "")]
-    details["period"] = period
+    alike = f"up to {enough:.2g} counts as the same"
+    said = f"repeats after {period:.6g} s{' in the second half' if late else ''}; {alike}" if period else NO_PERIOD
+    said = said if period or found.periods else "too short to see a period again"
+    row = Evidence("change after one period, over the size of the signal", number(found.residual), None, said,
+                   PERIODIC if periodic else "", decides=True)  # fmt: skip
     if periodic and found.residual <= regular.FINE:
-        return period, None, listed
+        return period, None, [row]
     two = regular.two_phases(series)
     same = any(abs(found.periods[0] / one - 1) < 1e-3 for one in two.periods) if periodic else False
     if periodic and (same or not two.residual < 0.5 * found.residual):
-        return period, None, listed
+        return period, None, [row]
     both = two if two.residual <= EXPLAINED else None
-    if both is not None:
-        details["period"] = period = None
-        listed[0] = replace(listed[0], votes="")
-        said = f"two phases with periods {both.periods[0]:.6g} and {both.periods[1]:.6g} s explain the signal"
-    else:
-        said = "two phases do not explain the signal" if two.periods else "too short for two phases"
-    vote = QUASI if both else CHAOTIC if min(two.residual, found.residual) > FOREIGN else ""
-    details["two"] = both
-    return None, both, [*listed, Evidence("change at equal phases of two", two.residual, EXPLAINED, said, vote)]
+    if periodic:
+        row = replace(row, says=f"nearly the same after {period:.6g} s, but two phases explain it better", votes="")
+    return None, both, [row, two_phase_evidence(two, both is not None, min(two.residual, found.residual) > FOREIGN)]
 
 
-def stationary(series: Series) -> Evidence:
+def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> Evidence:
+    """What two phases explain; foreign: whether phases leave so much that it is no regular motion."""
+    limit, vote = f"up to {EXPLAINED:g} would", ""
+    said = f"two phases do not explain the signal ({limit})" if two.periods else "too short for two phases"
+    if explained:
+        said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain the signal"
+        vote = QUASI
+    elif foreign:
+        vote = CHAOTIC
+    name = "change at equal phases of two, over the size of the signal"
+    return Evidence(name, number(two.residual), None, said, vote, decides=True)
+
+
+def stationary(series: Series, decides: bool) -> Evidence:
     """Whether the size of the signal is the same in its four quarters."""
     sizes = np.array([part.std() for part in np.array_split(series.values, 4)])
     by = float(np.ptp(sizes) / sizes.mean())
     calm = by <= DRIFT
-    said = "its size stays" if calm else "its size changes on the way: the motion may not have settled"
-    return Evidence("change from quarter to quarter", by, DRIFT, said, "" if calm else INCONCLUSIVE)
+    said = f"its size stays (up to {DRIFT:g})" if calm else "its size changes on the way: it may not have settled"
+    return Evidence("change of size from quarter to quarter", by, None, said, "" if calm else INCONCLUSIVE, decides)
 
 
 def comb_evidence(series: Series, period: float | None, details: dict[str, Any]) -> Evidence:
@@ -148,50 +144,65 @@ def comb_evidence(series: Series, period: float | None, details: dict[str, Any])
         found = details["spectrum"] = spectrum(replace(series, period=None))
     off = found.attrs["off_comb"]
     said = "no drive period is known, so there is no comb" if known is None else f"in {found.attrs['periods']} periods"
-    return Evidence("power beside the comb", None if known is None else off, None, said)
+    return Evidence("off-comb power: share beside the drive's harmonics", None if known is None else off, None, said)
 
 
-def neighbour_evidence(series: Series, twin: Series | None, explained: bool, details: dict[str, Any]) -> list[Evidence]:
-    """Divergence of neighbours, surrogates and the 0-1 test: what could speak for chaos."""
+def neighbour_evidence(
+    series: Series, twin: Series | None, explained: bool, details: dict[str, Any], decides: bool
+) -> list[Evidence]:
+    """Divergence of neighbours, surrogates and the 0-1 test: what could speak for chaos.
+
+    explained: whether phases explain the motion; decides: whether these rows count for the verdict.
+    """
     near = looked_at(series)
     chosen = embedding(near)
     details["embedding"], details["near"] = chosen, near
     cycles = len(series.values) / mean_period(series.values)
-    listed = [] if cycles >= CYCLES or explained else [length_evidence(cycles)]
+    listed = [] if cycles >= CYCLES or explained else [length_evidence(cycles, decides)]
     try:
         slope = details["divergence"] = rosenstein(near, chosen)
     except ValueError as error:
-        return [*listed, Evidence("divergence of neighbours (Rosenstein)", None, None, str(error))]
-    listed += divergence_evidence(slope, chosen, explained)
+        name = "divergence of neighbours (Rosenstein), 1/s"
+        return [*listed, Evidence(name, None, None, str(error), INCONCLUSIVE, decides)]
+    listed += divergence_evidence(slope, chosen, explained, decides)
     if slope.spread < TOGETHER and not explained:
-        said = "neighbours are near in time too: the motion changes on the way"
-        listed.append(Evidence("time between neighbours over the length", slope.spread, TOGETHER, said, INCONCLUSIVE))
+        said = f"neighbours are near in time too (below {TOGETHER:g}): the motion changes on the way"
+        name = "time between neighbours, over the length of the series"
+        listed.append(Evidence(name, slope.spread, None, said, INCONCLUSIVE, decides))
     if twin is not None:
         listed.append(twin_evidence(prepared(twin)[0], details))
-    listed += surrogate_evidence(near, chosen, explained, details)
-    return [*listed, zero_one_evidence(series, explained, details)]
+    listed += surrogate_evidence(near, chosen, explained, details, decides)
+    return [*listed, zero_one_evidence(series, explained, details, decides)]
 
 
-def length_evidence(cycles: float) -> Evidence:
+def length_evidence(cycles: float, decides: bool) -> Evidence:
     """A series too short for a word on chaos."""
-    return Evidence("mean periods covered", cycles, CYCLES, "too few for a word on chaos", INCONCLUSIVE)
+    said = f"fewer than {CYCLES}: too few for a word on chaos from the signal alone"
+    return Evidence("mean periods covered", cycles, None, said, INCONCLUSIVE, decides)
 
 
-def divergence_evidence(slope: Divergence, chosen: Embedding, explained: bool) -> list[Evidence]:
+def chaos(speaks: bool) -> str:
+    """The vote of an indicator that speaks for chaos or leaves it open."""
+    return CHAOTIC if speaks else INCONCLUSIVE
+
+
+def divergence_evidence(slope: Divergence, chosen: Embedding, explained: bool, decides: bool) -> list[Evidence]:
     """The slope of Rosenstein's curve, and whether neighbours really forget each other."""
     rules = f"delay {chosen.delay}, dimension {chosen.dimension}, Theiler window {chosen.theiler} samples, fit from "
     rules += f"{slope.window[0]:.3g} to {slope.window[1]:.3g} s"
     positive = slope.slope > 0 and slope.slope > slope.error
+    said = "positive" if positive else "not positive"
     if explained:
-        said = "says nothing here: the motion is regular, and a positive slope comes from impacts and sampling"
-    else:
-        said = "positive" if positive else "not positive"
-    votes = CHAOTIC if positive else ""
+        said = "says nothing of a regular motion: impacts and sampling make it positive"
     apart = slope.growth >= GROWN and slope.reach >= REACHED
-    far = f"neighbours end {slope.growth:.3g} times as far apart as they began, {slope.reach:.2g} of any two points"
+    far = (
+        f"neighbours end {slope.growth:.3g} times as far apart as they began, at {slope.reach:.2g} of the distance of "
+    )
+    far += f"any two points; chaos: at least {GROWN:g} times and {REACHED:g}"
+    name = "divergence of neighbours (Rosenstein), 1/s"
     return [
-        Evidence("divergence of neighbours (Rosenstein), 1/s", slope.slope, slope.error, f"{said}; {rules}", votes),
-        Evidence("growth of the distance of neighbours", slope.growth, None, far, CHAOTIC if apart else ""),
+        Evidence(name, slope.slope, slope.error, f"{said}; {rules}", chaos(positive), decides),
+        Evidence("growth of the distance of neighbours", slope.growth, None, far, chaos(apart), decides),
     ]
 
 
@@ -199,53 +210,53 @@ def twin_evidence(twin: Series, details: dict[str, Any]) -> Evidence:
     """The same slope for the ideal twin, which cannot be chaotic if it is driven."""
     near = looked_at(twin)
     slope = details["twin"] = rosenstein(near, embedding(near))
-    said = "the slope with ideal joints: what the method gives without any play"
-    return Evidence("divergence of neighbours with ideal joints, 1/s", slope.slope, slope.error, said, CHAOTIC)
+    said = "what the method gives without any play"
+    return Evidence("divergence of neighbours with ideal joints, 1/s", slope.slope, slope.error, said)
 
 
-def surrogate_evidence(near: Series, chosen: Embedding, explained: bool, details: dict[str, Any]) -> list[Evidence]:
+def surrogate_evidence(
+    near: Series, chosen: Embedding, explained: bool, details: dict[str, Any], decides: bool
+) -> list[Evidence]:
     """The series beside series with its spectrum and values but no law; the slopes of a few of them."""
     found = surrogate_test(near, chosen, 5 if explained else 39)
     details["surrogates"] = found
-    if explained:
-        said = "not needed: phases explain the signal"
-    else:
-        said = "better foretold than all surrogates" if found.rejected else "no better foretold than a surrogate"
-    least, own = float(found.others.min()), found.own
-    told = f"{said} ({len(found.others)} of IAAFT, the least error of theirs is {least:.3g})"
-    listed = [Evidence("error of foretelling", own, None, told, CHAOTIC if found.rejected and not explained else "")]
+    many, least = len(found.others), float(found.others.min())
+    said = f"smaller than that of all {many} IAAFT surrogates" if found.rejected else "no smaller than of a surrogate"
+    told = f"{said}, of which the smallest is {least:.3g}"
+    told += "; so it is for regular motions too" if explained and found.rejected else ""
+    name = "prediction error, over the size of the signal"
+    listed = [Evidence(name, found.own, None, told, chaos(found.rejected), decides)]
     known = found.slopes[np.isfinite(found.slopes)]
     name = "divergence of neighbours of surrogates, 1/s"
     if not len(known):
         said = "too few points of the surrogates have a neighbour beyond the Theiler window"
-        return [*listed, Evidence(name, None, None, said)]
-    said = f"the same method gives {known.min():.3g} to {known.max():.3g} for IAAFT surrogates"
-    return [*listed, Evidence(name, float(known.mean()), float(known.std()), said, CHAOTIC)]
+        return [*listed, Evidence(name, None, None, said, INCONCLUSIVE, decides)]
+    said = f"what the method gives for noise of the same spectrum: {known.min():.3g} to {known.max():.3g}"
+    return [*listed, Evidence(name, float(known.mean()), float(known.std()), said)]
 
 
-def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any]) -> Evidence:
+def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any], decides: bool) -> Evidence:
     """The 0-1 test."""
     found = details["zero_one"] = zero_one(series)
     about = f"{found.samples} samples {found.spacing:.3g} s apart"
     if not found.usable:
-        return Evidence("0-1 test", None, None, f"too few samples once thinned ({about})")
+        said = f"too few samples once thinned against oversampling ({about})"
+        return Evidence("0-1 test", None, None, said, INCONCLUSIVE, decides)
     said = "near 1" if found.K > K_CHAOS else "near 0"
     said += ", which impact spikes bring about as well" if explained and found.K > K_CHAOS else ""
-    return Evidence("0-1 test", found.K, found.spread, f"{said}; {about}", CHAOTIC if found.K > K_CHAOS else PERIODIC)
+    return Evidence("0-1 test", found.K, found.spread, f"{said}; {about}", chaos(found.K > K_CHAOS), decides)
 
 
-def advice(kind: str, series: Series, evidence: list[Evidence], chaos: list[Evidence]) -> str:
+def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:
     """What would settle a case that is not, or confirm one that is."""
     model = "analyse the model: an exponent from two of its trajectories"
     if kind == PERIODIC:
-        return "settled within the residual; smaller motion beside the period is not judged from a series"
+        return f"settled within the residual, as far as a series tells; for smaller motion beside the period, {model}"
     if kind == QUASI:
-        return f"settled within the residual; a longer series would tell a very long period, and so would {model[12:]}"
+        return f"settled within the residual; for a very long period a longer series, or {model}"
     if kind == CHAOTIC:
         return f"every indicator of the series agrees; for a proof, {model}"
-    against = [item.indicator for item in chaos if item.votes != CHAOTIC]
-    unsettled = any(item.votes == INCONCLUSIVE for item in evidence + chaos)
+    against = [one.indicator.partition(",")[0] for one in evidence if one.decides and one.votes == INCONCLUSIVE]
     longer = f"a longer series of the settled motion (now {series.length:g} s)"
-    reason = f"; against chaos: {', '.join(against)}" if against else ""
     period = "" if series.period else ", the period of the drive (--period)"
-    return f"{longer}{period}, or {model}{'; it has not settled' if unsettled else ''}{reason}"
+    return f"{longer}{period}, or {model}; open by: {', '.join(against) or 'no indicator speaks'}"

@@ -15,13 +15,15 @@ from ..physics.steps.moreau_jean import STEP
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
-from .contact_numbers import contact_evidence
+from .contact_numbers import contact_evidence, variants
 from .driving import drive_period
-from .evidence import PERIODIC, VERDICTS, Evidence, Verdict
+from .evidence import PERIODIC, VERDICTS, Evidence, Verdict, decided
 from .indicators import series_verdict
+from .pace import Pace, Stage
 from .series import Series, from_run
+from .strobed import Watched
 from .things import Thing
-from .trajectories import COARSE, PERIODS, Observation, thing_verdict, watched
+from .trajectories import COARSE, PERIODS, Observation, approach, interrupted, thing_verdict, watched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -40,6 +42,7 @@ def verdict(
     until: float | None = None,
     settle: float | None = None,
     contacts: bool = False,
+    progress: Callable[[Stage], None] | None = None,
     **options: Any,
 ) -> Verdict:
     """What kind of motion it is: periodic, quasi-periodic, chaotic or inconclusive, with the evidence for it.
@@ -49,7 +52,9 @@ def verdict(
     Series. period (s): of the drive, if it is not to be found from the mechanism; signal: the one that is shown and
     looked at from outside; twin: the same of the ideal mechanism. periods, until (s): how much of a model's motion is
     looked at, `settle` (s) after its start. contacts: whether the exponent of a model is also computed with other
-    stiffness and damping of its contacts, on which a verdict may depend more than on anything else.
+    stiffness and damping of its contacts, on which a verdict may depend more than on anything else. progress: is called
+    with a Stage (share, doing) while a model is computed; if it raises KeyboardInterrupt, the verdict is inconclusive
+    and tells what was found until then.
 
     >>> import numpy as np
     >>> time = np.linspace(0, 40, 2000)
@@ -69,12 +74,12 @@ def verdict(
             "until": until,
             "settle": settle,
         }
-        return model_verdict(what, contacts=contacts, **asked, **options)
+        return model_verdict(what, Pace(progress), contacts, **asked, **options)
     if callable(what):
-        return thing_verdict(what, Observation.of(period, periods, until, settle, signal))
+        return thing_verdict(what, Observation.of(period, periods, until, settle, signal), pace=Pace(progress))
     if isinstance(what, Thing):
         plan = Observation.of(period, periods, until, settle, signal)
-        return thing_verdict(lambda fineness: what if fineness == 1 else None, plan)
+        return thing_verdict(lambda fineness: what if fineness == 1 else None, plan, pace=Pace(progress))
     if hasattr(what, "data_vars"):
         known = run_period(what) if period is None else period
         one = from_run(what, signal, known)
@@ -95,16 +100,21 @@ def run_period(run: Dataset) -> float | None:
         return None
 
 
-def model_verdict(mechanism: Mechanism | System, contacts: bool = False, **asked: Any) -> Verdict:
+def model_verdict(mechanism: Mechanism | System, pace: Pace, contacts: bool = False, **asked: Any) -> Verdict:
     """The verdict on a mechanism, by a Simulation in two lanes that share their steps; asked: as of `verdict`."""
-    found = planned(mechanism, **asked)
+    pace.parts = 1 + len(variants(mechanism)) if contacts else 1
+    found = planned(mechanism, pace=pace, **asked)
     if isinstance(found, Verdict):
         return found
-    judged = thing_verdict(*found)
-    if not contacts:
+    judged = thing_verdict(*found, pace=pace)
+    if not contacts or pace.stopped:
         return judged
-    more = contact_evidence(mechanism, asked, judged.details["sign"])
-    return replace(judged, evidence=[*judged.evidence, *more], settle=f"{judged.settle}; contacts: {more[-1].says}")
+    more = contact_evidence(mechanism, asked, judged.details["sign"], pace)
+    rows = [*judged.evidence, *more]
+    if pace.stopped:
+        rows.append(pace.evidence())
+        return replace(judged, verdict=decided(rows), period=None, multiple=None, evidence=rows, settle=pace.settle())
+    return replace(judged, evidence=rows, settle=f"{judged.settle}; contacts: {more[-1].says}")
 
 
 def measures(mechanism: Mechanism | System, names: Collection[str], **asked: Any) -> dict[str, float]:
@@ -130,6 +140,7 @@ def planned(
     until: float | None = None,
     settle: float | None = None,
     stepper: Any = None,
+    pace: Pace | None = None,
     **options: Any,
 ) -> tuple[Callable[[int], Thing], Observation] | Verdict:
     """How a mechanism is looked at: what makes its simulations, and for how long; the verdict where none is needed."""
@@ -141,11 +152,15 @@ def planned(
         return determined(base, known)
     if known is not None and periods is None and until is None:
         trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
-        trial.advance(known)
+        pace = pace or Pace()
+        if approach(trial, known, pace.of("a first drive period, to know what it costs", 0.0)):
+            return interrupted(Observation.of(known, None, None, None, None, base.name), pace, Watched({}, [], [], []))
         steps = STEPS * (6 if trial.stepper.impulsive else 1)  # which are so much cheaper
         periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
     plan = Observation.of(known, periods, until, settle, signal, title=base.name)
-    if (stepper or default_stepper(base)).impulsive:
+    given = stepper or default_stepper(base)
+    plan = replace(plan, notes=(steps_evidence(given, fitting(base, stepper, plan.every, 1, plan.until)),))
+    if given.impulsive:
         plan = replace(plan, separations=COARSE)
 
     def make(fineness: int) -> Thing:
@@ -156,10 +171,21 @@ def planned(
     return make, plan
 
 
+def steps_evidence(given: Any, taken: Any) -> Evidence:
+    """With which steps the motion was computed, and why they are others than a simulation takes by itself."""
+    if taken.adaptive:
+        return Evidence("relative tolerance of the steps", taken.rtol, None, "steps are chosen by tolerance")
+    said = "steps of one length"
+    if given.adaptive:
+        said += " in place of steps chosen by tolerance: a section needs states at its own times, where those of rigid "
+        said += "contact do not end; --step gives another length"
+    return Evidence("length of the steps, s", taken.step, None, said)
+
+
 def determined(mechanism: Mechanism, period: float) -> Verdict:
     """The verdict on a mechanism that its drives move without leaving it any freedom."""
     said = "the drives leave no degree of freedom, so the motion repeats with them; there are no neighbouring motions"
-    found = [Evidence("degrees of freedom", 0.0, None, said, PERIODIC)]
+    found = [Evidence("degrees of freedom", 0.0, None, said, PERIODIC, decides=True)]
     return Verdict(PERIODIC, period, 1, None, None, None, found, "settled: it follows from the drives", mechanism.name)
 
 

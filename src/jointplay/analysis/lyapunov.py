@@ -17,6 +17,7 @@ BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
 LOST = 1e-4  # of the separation asked for: what is left of one that the joints do not allow
 JUMP, PATIENCE = 20.0, 4  # in rigid contact a separation that jumped is set back only if it stays so for some intervals
+BARS = 3.0  # errors by which a value must differ from zero, for its sign to count
 LINEAR = 1e-2  # of the size of the motion: a separation beyond is not small
 
 
@@ -45,34 +46,47 @@ class Exponent:
         return np.cumsum(self.growth) / np.arange(1, len(self.growth) + 1)
 
     @property
+    def length(self) -> float:
+        """How long it was looked at (s, or steps of a map), the time that is not counted left out."""
+        return float(self.time[-1] - self.time[0]) * len(self.time) / max(1, len(self.time) - 1)
+
+    @property
     def sign(self) -> int:
         """1 or -1 if the value is more than three error bars away from zero, else 0."""
-        return 0 if not abs(self.value) > 3 * self.error else int(np.sign(self.value))
+        return 0 if not abs(self.value) > BARS * self.error else int(np.sign(self.value))
 
     def text(self) -> str:
         """The number with its error."""
         return f"{self.value:.4g} +- {self.error:.2g} ({self.method})"
 
 
-def made(time: Any, growth: Any, method: str, **about: Any) -> Exponent:
-    """An exponent from the mean rates of equal intervals, with the scatter of their batches."""
+def made(time: Any, growth: Any, method: str, lengths: Any = None, **about: Any) -> Exponent:
+    """An exponent from the mean rates of intervals, with the scatter of their batches; lengths: if they differ."""
     time, growth = np.asarray(time, float), np.asarray(growth, float)
+    weights = np.ones_like(growth) if lengths is None else np.asarray(lengths, float)
     batches = min(BATCHES, len(growth) // 2)
     if batches < 2:
         raise InputError(f"{len(growth)} intervals are too few for an error bar; run longer, at least 4 intervals")
-    means = np.array([part.mean() for part in np.array_split(growth, batches)])
+    parts = zip(np.array_split(growth, batches), np.array_split(weights, batches), strict=True)
+    means = np.array([np.average(part, weights=of) for part, of in parts])
     error = float(means.std(ddof=1) / np.sqrt(batches))
-    return Exponent(float(growth.mean()), error, time, growth, method, **about)
+    return Exponent(float(np.average(growth, weights=weights)), error, time, growth, method, **about)
 
 
 def exponent(
-    thing: Thing, until: float, every: float | None = None, separation: float = 1e-8, settle: float = SETTLE
+    thing: Thing,
+    until: float,
+    every: float | None = None,
+    separation: float = 1e-8,
+    settle: float = SETTLE,
+    tell: Callable[[float], bool] | None = None,
 ) -> Exponent:
     """The largest exponent by two trajectories, the second set back to a small separation again and again.
 
     thing: anything that steps in two lanes, which share one sequence of steps (Benettin et al. 1980). until: how far
     to go on from here (s, or steps of a map); every: time between two renormalisations (a thousandth of it);
-    separation: their distance, in the units of the state; settle: share of the time that is not counted.
+    separation: their distance, in the units of the state; settle: share of the time that is not counted. tell: is told
+    the time after every interval; if it answers true, the exponent is that of the intervals so far.
     """
     ensure_shared(thing)
     if not (separation > 0 and until > 0 and 0 <= settle < 1):
@@ -87,13 +101,16 @@ def exponent(
     growth, distances, states, times, floored, before, waited = [], [], [], [], 0, begin, 0
     for i in range(1, count + 1):
         go(thing, begin + i * every)
-        times.append(float(thing.time[0]))  # adaptive steps may end a little later
+        now = float(thing.time[0])  # adaptive steps may end a little later
+        if now <= before:  # and the last one beyond this interval
+            continue
+        times.append(now)
         one, two = thing.state[:2]
         apart = difference(names, two, one)
         distance, least = float(np.linalg.norm(apart)), float(np.spacing(np.abs(one).max()))
         floored += distance < least
-        growth.append(np.log(max(distance, least) / size) / (times[-1] - before))
-        before = times[-1]
+        growth.append(np.log(max(distance, least) / size) / (now - before))
+        before = now
         states.append(one)
         waited = waited + 1 if impulsive and distance > JUMP * separation else 0
         if 0 < waited < PATIENCE:  # one may have struck and the other not yet: set back, they would never meet again
@@ -101,15 +118,18 @@ def exponent(
             continue
         distances.append(distance)
         size, waited = place(thing, apart if distance >= least else push, separation), 0
+        if tell is not None and tell(now):
+            break
     kept = np.array(states)
     extent = float(np.linalg.norm(np.ptp(kept, axis=0))) or 1.0
-    about = {
+    first = int(settle * len(growth))
+    about: dict[str, Any] = {
+        "lengths": np.diff(times, prepend=begin)[first:],
         "separation": separation,
         "largest": max(distances, default=np.inf) / extent,
         "floored": int(floored),
         "states": kept,
     }
-    first = int(settle * count)
     return made(times[first:], growth[first:], "two trajectories", **about)
 
 

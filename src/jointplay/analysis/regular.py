@@ -196,9 +196,13 @@ def two_phases(series: Series) -> Phases:
 
 
 def commensurate(f: float, g: float, length: float) -> bool:
-    """Whether two frequencies (Hz) have a common period of a few turns, as far as a length (s) can tell."""
+    """Whether two frequencies (Hz) have a common period of a few turns, or one is any multiple of the other, as far as a
+    length (s) can tell."""
     whole = range(1, FEW + 1)
-    return any(abs(q * f - p * g) * length < 0.5 for p in whole for q in whole)
+    low, high = sorted((f, g))
+    return abs(high - round(high / low) * low) * length < 0.5 or any(
+        abs(q * f - p * g) * length < 0.5 for p in whole for q in whole
+    )
 
 
 def closer(series: Series, found: Phases) -> Phases:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .evidence import PERIODIC, Evidence
+from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, Evidence
 from .lyapunov import Exponent
 from .sections import MOST_REPEATS
 from .things import difference, is_angle
@@ -25,6 +25,7 @@ CLEAR = 10.0  # times the integration error: what is larger is motion
 LEAST = 3  # periods in the half that counts
 PART = 0.05  # of the range of a number: a section spread over more is a good part of it
 VAGUE = 0.01  # of the range of the motion: a larger change by finer steps is no small error
+STAYS = 0.8  # of the earlier spread: a section that keeps less of it fades
 FEW = 0.5  # share of the phases at which integration errors may show
 
 
@@ -61,11 +62,13 @@ class Watched:
 
 @dataclass(frozen=True)
 class Strobed:
-    """What was found of the section: period k or None, its largest spread over the motion, and the evidence."""
+    """What was found of the section: period k or None, its largest spread over the motion, the evidence, and why the
+    spread is no motion of its own, if it is none."""
 
     multiple: int | None
     spread: float
     evidence: list[Evidence]
+    narrow: str = ""
 
 
 def phases(seen: Watched, states: np.ndarray) -> np.ndarray:
@@ -94,49 +97,111 @@ def by_finer_steps(seen: Watched) -> np.ndarray | None:
     return np.asarray(np.abs(difference(seen.names, one[:count], two[:count])).max(axis=0))
 
 
-def section_evidence(seen: Watched, sign: int, details: dict[str, Any]) -> Strobed:
+def enough_periods(seen: Watched) -> bool:
+    """Whether there are so many drive periods that one can be seen again."""
+    return len(seen.states[0]) // PER_PERIOD >= 2 * LEAST
+
+
+def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting: bool = False) -> Strobed:
     """What the section repeats after k drive periods, and how widely it is spread at the phase where it is widest.
 
-    sign: of the exponent. Where neighbouring motions do not part, what finer steps change is the error of the
-    integration; where they do, it is the motion itself, and only the error at the start is known.
+    sign: of the exponent; parting: whether neighbouring motions part in any run of its sweep. Where they do not, what
+    finer steps change is the error of the integration; where they do, it is the motion itself, and only the error at
+    the start is known.
     """
     whole = phases(seen, seen.states[0])
-    late = whole[len(whole) // 2 :]  # what is left of the transient does not count
-    if len(late) < LEAST:
+    if not enough_periods(seen):
         raise InputError(f"{len(whole)} drive periods are too few to see one again; look at {2 * LEAST} at least")
+    late = whole[len(whole) // 2 :]  # what is left of the transient does not count
     changed = by_finer_steps(seen)
     finer = None if changed is None else np.array([seen.shares(part).max() for part in changed])
-    enough = max(REPEATS, CLEAR * (seen.error or 0.0))
+    rule = Rule.of(seen, sign, finer)
     residuals = changes(seen, late)
-    if sign <= 0 and finer is not None and np.median(finer) <= VAGUE:
-        enough = max(enough, CLEAR * float(np.median(finer)))
-    most = max(enough, CLEAR * float(finer.max())) if sign < 0 and finer is not None else enough
-    good = (np.mean(residuals > enough, axis=1) <= FEW) & (residuals.max(axis=1) <= most)
-    multiple = int(np.argmax(good)) + 1 if good.any() else None
+    multiple = rule.repeats(residuals)
     shown = residuals[multiple - 1] if multiple else residuals[np.argmin(residuals.max(axis=1))]
-    off = np.ptp(difference(seen.names, late, late[0]), axis=0)
+    off = spread_of(seen, late)
     spreads = np.array([seen.shares(part) for part in off])
     widest, spread = int(np.argmax(spreads.max(axis=1))), float(spreads.max())
     details["spreads"] = dict(zip(seen.names, spreads.max(axis=0).tolist(), strict=True))
     details["strobed"] = dict(zip(seen.names, off.T, strict=True))  # at each phase, in the units of the number
-    listed = [repeat_evidence(multiple, shown, enough, most, len(late))]
+    clear = spread > CLEAR * (seen.error or 0.0)
+    listed = [repeat_evidence(multiple, shown, rule, len(late), sign, parting, clear)]
     listed.append(spread_evidence(seen, off[widest], spreads[widest], widest, late[:, widest], details))
     if changed is not None and finer is not None:
         details["finer"] = dict(zip(seen.names, changed.T, strict=True))  # likewise
-        told = "at the phase where it is most; of a chaotic motion it is as large as the spread"
-        listed.append(Evidence("change of the section by finer steps", float(finer.max()), None, told))
-    return Strobed(multiple, spread, listed)
+        told = f"at the phase where it is most, {np.median(finer):.2g} at the middle one"
+        told += "; of a chaotic motion it is as large as the spread" if sign > 0 else ""
+        name = "Poincare section: change by finer steps, over the range of the motion"
+        listed.append(Evidence(name, float(finer.max()), None, told))
+    unclear = max(rule.enough, 0.0 if finer is None or sign > 0 else CLEAR * float(finer.max()))
+    return Strobed(multiple, spread, listed, no_motion_of_its_own(seen, late, spread, unclear))
 
 
-def repeat_evidence(multiple: int | None, change: np.ndarray, enough: float, most: float, points: int) -> Evidence:
-    """Whether the section repeats: its change in the middle of the phases, and where it is most."""
-    worst, over = int(np.argmax(change)), int((change > enough).sum())
-    said = "does not repeat" if multiple is None else f"repeats after {multiple} drive period(s)"
-    said += f" ({points} points at {PER_PERIOD} phases); most {change[worst]:.2g} at {worst + 1}/{PER_PERIOD}"
-    if over and multiple:
-        said += f", at {over} phases by an error of the integration that dies away (up to {most:.2g} is allowed there)"
-    vote = PERIODIC if multiple else ""
-    return Evidence("change of the section over the motion", float(np.median(change)), enough, said, vote)
+@dataclass(frozen=True)
+class Rule:
+    """Up to which change over the motion a section counts as the same: at most phases, and at the few where errors of
+    the integration show before they die away."""
+
+    enough: float
+    most: float
+
+    @staticmethod
+    def of(seen: Watched, sign: int, finer: np.ndarray | None) -> Rule:
+        """From the error of the integration at the start, and from what finer steps change at each phase."""
+        enough = max(REPEATS, CLEAR * (seen.error or 0.0))
+        if sign <= 0 and finer is not None and np.median(finer) <= VAGUE:
+            enough = max(enough, CLEAR * float(np.median(finer)))
+        return Rule(enough, max(enough, CLEAR * float(finer.max())) if sign < 0 and finer is not None else enough)
+
+    def repeats(self, residuals: np.ndarray) -> int | None:
+        """The smallest k whose changes (k, phases) are small enough."""
+        good = (np.mean(residuals > self.enough, axis=1) <= FEW) & (residuals.max(axis=1) <= self.most)
+        return int(np.argmax(good)) + 1 if good.any() else None
+
+
+def spread_of(seen: Watched, states: np.ndarray) -> np.ndarray:
+    """How widely the section is spread at every phase (phases, names)."""
+    return np.asarray(np.ptp(difference(seen.names, states, states[0]), axis=0))
+
+
+def no_motion_of_its_own(seen: Watched, late: np.ndarray, spread: float, unclear: float) -> str:
+    """Why a section is spread though no second rate turns: the error of the integration, or a transient that fades.
+
+    unclear: what may be an error. A quasi-periodic motion fills its curve again and again, so that the spread stays; a transient loses it. Both are
+    the largest over all phases and numbers, which see the curve from many sides.
+    """
+    if spread <= unclear:
+        return (
+            f"the section is spread over {spread:.2g} of the motion, and up to {unclear:.2g} may be errors of the steps"
+        )
+    parts = np.array_split(late, 2)
+    first, second = (float(np.max([seen.shares(one) for one in spread_of(seen, part)])) for part in parts)
+    if second < STAYS * first:
+        return f"the section is spread over {second:.2g} of the motion and was over {first:.2g}, as by a transient"
+    return ""
+
+
+def repeat_evidence(
+    multiple: int | None, change: np.ndarray, rule: Rule, points: int, sign: int, parting: bool, clear: bool
+) -> Evidence:
+    """Whether the section repeats: its change in the middle of the phases, and where it is most; clear: whether its
+    spread is far beyond the error of the integration."""
+    worst, over = int(np.argmax(change)), int((change > rule.enough).sum())
+    limit = f"up to {rule.enough:.2g} counts as the same"
+    most = f"most {change[worst]:.2g} at phase {worst + 1} of {PER_PERIOD}, {points} periods"
+    if multiple:
+        said, vote = f"repeats after {multiple} drive period{'s' * (multiple > 1)} ({limit}; {most})", PERIODIC
+        if over:
+            said += f"; at {over} phases an error of the integration shows and dies away, up to {rule.most:.2g}"
+    elif sign > 0:
+        vote = CHAOTIC if clear else INCONCLUSIVE
+        said = f"does not repeat ({limit}; {most})"
+        said += "" if clear else "; but it is not spread beyond ten times the error of the integration"
+    else:
+        vote = INCONCLUSIVE if sign < 0 or parting else ""
+        said = f"does not repeat ({limit}; {most})"
+    name = "Poincare section: change after the period, over the range of the motion"
+    return Evidence(name, float(np.median(change)), None, said, vote, decides=True)
 
 
 def part_evidence(details: dict[str, Any]) -> Evidence:
@@ -144,9 +209,9 @@ def part_evidence(details: dict[str, Any]) -> Evidence:
     spreads, shown = details["spreads"], details["series"].name
     wide = sorted((name for name in spreads if spreads[name] > PART), key=lambda name: -spreads[name])
     calm = len(spreads) - len(wide)
-    said = f"spread over more than {PART:g} of their range: {', '.join(wide) or 'none'}; the other {calm} by less, "
-    said += f"{shown} by {spreads[shown]:.2g} of it ({details['strobed'][shown].max():.3g})"
-    return Evidence("what is chaotic: numbers of the state", float(len(wide)), None, said)
+    said = f"{', '.join(wide) or 'none'} in the section over more than {PART:g} of their range, the other {calm} by "
+    said += f"less; {shown} over {spreads[shown]:.2g} of it, {details['strobed'][shown].max():.3g} in SI units"
+    return Evidence("what is chaotic: how many numbers of the state are spread", float(len(wide)), None, said)
 
 
 def spread_evidence(
@@ -158,6 +223,6 @@ def spread_evidence(
     other = next((i for i in np.argsort(-shares) if i != shown), shown)
     turned = points[0] + difference(names, points, points[0])  # angles without whole turns
     details["section"] = turned[:, [shown, other]], [names[shown], names[other]]
-    wide = f"widest in {names[widest]}, {off[widest]:.3g}, at {phase + 1}/{PER_PERIOD} of a period; "
-    wide += f"in {names[shown]} {off[shown]:.3g}"
-    return Evidence("spread of the section over the motion", float(shares.max()), None, wide)
+    wide = f"widest in {names[widest]}, by {off[widest]:.3g} (SI units), at phase {phase + 1} of {PER_PERIOD}"
+    wide += "" if shown == widest else f"; {names[shown]} by {off[shown]:.3g}"
+    return Evidence("Poincare section: spread, over the range of the motion", float(shares.max()), None, wide)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict
+from .agreement import FIRST, Agreement
+from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
 from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
-from .lyapunov import LINEAR, Exponent, exponent
+from .lyapunov import Exponent, exponent
+from .pace import Pace
 from .regular import one_phase, tolerance, two_phases
-from .series import Series, moves
-from .strobed import CLEAR, PER_PERIOD, VAGUE, Watched, part_evidence, section_evidence
+from .series import LEAST, Series, moves
+from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, section_evidence
 from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
@@ -30,7 +32,7 @@ COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept with
 IN_STEPS = 3.0  # separation of rigid contact over how far a gap closes in a step, at least
 LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
-AGREE = 4.0  # common errors by which two exponents of the sweep may differ
+PARTS = 100  # of the time to settle, between which a simulation may be stopped
 WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
@@ -45,6 +47,7 @@ class Observation:
     signal: str | None
     title: str = ""
     separations: tuple[float, ...] = SEPARATIONS
+    notes: tuple[Evidence, ...] = ()
 
     @property
     def end(self) -> float:
@@ -76,48 +79,65 @@ class Observation:
         return Observation(period, count * period, float(before) * period, period / PER_PERIOD, signal, title)
 
 
-def thing_verdict(make: Callable[[int], Thing | None], plan: Observation, outside: bool = True) -> Verdict:
+def thing_verdict(
+    make: Callable[[int], Thing | None], plan: Observation, outside: bool = True, pace: Pace | None = None
+) -> Verdict:
     """The verdict on a motion by two trajectories: the sign of its exponent, and what repeats.
 
-    outside: whether a signal of it is looked at from outside too, which decides nothing.
+    outside: whether a signal of it is looked at from outside too, which decides nothing. pace: is told how far it is.
     """
-    seen = watched(make, plan)
-    best = seen.exponents["as it is"]
+    pace = pace or Pace()
+    seen = watched(make, plan, pace=pace)
+    if FIRST not in seen.exponents or len(seen.states[0]) < LEAST:
+        return interrupted(plan, pace, seen)
     series, _ = prepared(chosen_signal(seen, plan))
-    details: dict[str, Any] = {"exponents": seen.exponents, "series": series}
-    evidence, sign, error = exponent_evidence(seen.exponents, best)
-    details["sign"] = sign
-    evidence.append(error_evidence(seen))
-    multiple, spread = None, np.inf
-    if plan.period is not None:
-        found = section_evidence(seen, sign, details)
-        evidence += found.evidence + ([part_evidence(details)] if sign > 0 else [])
-        multiple, spread = found.multiple, found.spread
-    parting = any(one.sign > 0 for one in seen.exponents.values())
-    kind, period, more = judged(sign, parting, multiple, spread, seen.error or 0.0, series, plan)
-    evidence += [*more, comb_evidence(series, period, details)]
-    if outside:
-        evidence += neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details)
+    together = Agreement(seen.exponents)
+    details: dict[str, Any] = {"exponents": seen.exponents, "series": series, "sign": together.sign}
+    evidence = together.evidence(plan.period is not None)
+    found = None
+    if plan.period is not None and (not pace.stopped or enough_periods(seen)):
+        found = section_evidence(seen, together.sign, details, together.parting)
+        evidence += found.evidence + ([part_evidence(details)] if together.sign > 0 else [])
+    rows, period = phase_rows(together, found, series, plan.period)
+    evidence += [*rows, error_evidence(seen), *plan.notes, *([pace.evidence()] if pace.stopped else [])]
+    kind = decided(evidence)
+    period = period if kind == PERIODIC else None
+    evidence.append(comb_evidence(series, period, details))
+    if outside and not pace.stopped:
+        evidence += neighbour_evidence(series, None, kind in (PERIODIC, QUASI), details, decides=False)
+    until = len(seen.states[0]) * plan.every if pace.stopped else plan.until
     return Verdict(
         kind,
         period,
         (round(period / plan.period) if plan.period else 1) if period else None,
-        best.value,
-        error,
-        plan.until / plan.period if plan.period else plan.until / period if period else None,
+        together.first.value,
+        together.error,
+        until / plan.period if plan.period else until / period if period else None,
         evidence,
-        settled_by(kind, sign),
+        settled_by(kind, together, pace),
         plan.title or series.name,
         details,
     )
 
 
-def watched(make: Callable[[int], Thing | None], plan: Observation, sweep: bool = True) -> Watched:
+def interrupted(plan: Observation, pace: Pace, seen: Watched) -> Verdict:
+    """The verdict where too little was computed before an interruption for anything but a word on it."""
+    rows = [pace.evidence(), *plan.notes]
+    rows += Agreement(seen.exponents).evidence(plan.period is not None) if FIRST in seen.exponents else []
+    first = seen.exponents.get(FIRST)
+    value, error = (first.value, first.error) if first else (None, None)
+    return Verdict(INCONCLUSIVE, None, None, value, error, None, rows, pace.settle(), plan.title)
+
+
+def watched(
+    make: Callable[[int], Thing | None], plan: Observation, sweep: bool = True, pace: Pace | None = None
+) -> Watched:
     """Exponents as it is and, in a sweep, with other separations and with finer steps, and the states on the way."""
     found: dict[str, Exponent] = {}
-    seen = Watched(found, [], [], [])
+    seen, pace = Watched(found, [], [], []), pace or Pace()
     folds, separations = 0.0, tuple[float, ...]()
     part = plan.every * round(max(PART * plan.until, 8 * plan.every) / plan.every)
+    pace.expect((plan.settle + plan.until + 2 * part) + 2 * (plan.settle + part) if sweep else plan.settle + plan.until)
     for fineness in (1, 2) if sweep else (1,):
         thing = make(fineness)
         if thing is None:
@@ -125,17 +145,45 @@ def watched(make: Callable[[int], Thing | None], plan: Observation, sweep: bool 
         ensure_thing(thing, 2)
         seen.names[:] = thing.names
         seen.early.append(grid(thing, plan.every, EARLY))
-        go(thing, plan.settle)
+        if approach(thing, plan.settle, pace.of("settling", fineness)):
+            break
         here = thing.snapshot()
         separations = separations or far_enough(thing, plan)
         folds = folds or gentle(thing, plan, separations[0])
         for i, separation in enumerate(separations[: 3 if fineness == 1 and sweep else 1]):
-            name = "finer steps" if fineness > 1 else "as it is" if not i else f"separation {separation:g}"
+            name = "finer steps" if fineness > 1 else FIRST if not i else f"separation {separation:.3g}"
             thing.reset(here)
-            found[name] = exponent(thing, plan.until if not found else part, plan.every / folds, separation)
-            if not i:
-                seen.states.append(on_grid(thing, found[name], plan, folds))
+            length, tell = plan.until if not found else part, pace.of(f"exponent, {name}", fineness, plan.settle)
+            one = exponent_so_far(thing, length, plan.every / folds, separation, tell, pace)
+            if one is not None:
+                found[name] = one
+                if not i:
+                    seen.states.append(on_grid(thing, one, plan, folds))
+            if pace.stopped:
+                return seen
     return seen
+
+
+def exponent_so_far(
+    thing: Thing, until: float, every: float, separation: float, tell: Callable[[float], bool], pace: Pace
+) -> Exponent | None:
+    """The exponent, of what there is if it is interrupted; None if that is too little for an error bar."""
+    try:
+        return exponent(thing, until, every, separation, tell=tell)
+    except InputError:
+        if pace.stopped:
+            return None
+        raise
+
+
+def approach(thing: Any, until: float, tell: Callable[[float], bool]) -> bool:
+    """Go on to a time (s), a simulation in parts between which it may be stopped; whether it was."""
+    for i in range(1, PARTS) if hasattr(thing, "result") else ():
+        go(thing, until * i / PARTS)
+        if tell(float(thing.time[0])):
+            return True
+    go(thing, until)
+    return tell(until)
 
 
 def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
@@ -237,97 +285,71 @@ def stays(values: np.ndarray) -> bool:
     return bool(abs(two.mean() - one.mean()) < WANDERS * min(one.std(), two.std()))
 
 
-def exponent_evidence(found: dict[str, Exponent], best: Exponent) -> tuple[list[Evidence], int, float]:
-    """The exponents of the sweep, the sign on which all agree (0 if they do not), and the error bar."""
-    values = np.array([one.value for one in found.values()])
-    error = max(best.error, float(np.abs(values - best.value).max()) / 2)
-    agreed = all(
-        one.value * best.value > 0 and abs(one.value - best.value) <= AGREE * np.hypot(one.error, best.error)
-        for one in found.values()
-    )
-    same = all(one.sign == best.sign for one in found.values())
-    sign = best.sign if agreed or (same and (best.sign < 0 or best.value > 3 * error)) else 0
-    half = len(best.growth) // 2
-    early, late = float(best.growth[:half].mean()), float(best.growth[half:].mean())
-    fading = sign > 0 and late < 0.5 * early  # a separation that grows like time, as without damping, is no chaos
-    sign = 0 if fading else sign
-    listed = []
-    for name, one in found.items():
-        said = {
-            1: "grows: neighbouring motions part",
-            -1: "shrinks: neighbouring motions meet",
-            0: "zero within 3 errors",
-        }
-        text = f"{said[one.sign]}; separation {one.separation:g}"
-        if one.floored:
-            text += f"; in {one.floored} intervals both became the same number, so the value is an upper bound"
-        if one.largest > LINEAR:
-            text += f"; the separation reached {one.largest:.2g} of the motion and was not small any more"
-        listed.append(
-            Evidence(f"largest exponent, {name}, 1/s", one.value, one.error, text, CHAOTIC if one.sign > 0 else "")
-        )
-    if fading:
-        text = "the rate of growth falls with time: neighbouring motions drift apart like time, not exponentially"
-        listed.append(Evidence("exponent of the second half over that of the first", late / early, None, text))
-    spread = float(np.ptp(values))
-    agree = "the sweep agrees within its errors" if agreed else "the sweep does not agree: the value depends on it"
-    agree += ", its sign does not" if sign and not agreed else ""
-    agree += "" if best.sign else ", but zero is not excluded"
-    listed.append(Evidence("spread of the exponent over the sweep, 1/s", spread, None, agree))
-    return listed, sign, error
-
-
 def error_evidence(seen: Watched) -> Evidence:
     """The error of the integration beside the motion."""
+    name = "integration error, over the range of the motion"
     if seen.error is None:
-        return Evidence("integration error over the motion", None, None, "unknown: there is one fineness of steps only")
-    said = "what finer steps change in the first interval, over the range of the motion"
-    return Evidence("integration error over the motion", seen.error, None, said)
+        return Evidence(name, None, None, "unknown: there is one fineness of steps only")
+    return Evidence(name, seen.error, None, "what finer steps change in the first interval")
 
 
-def judged(
-    sign: int, parting: bool, multiple: int | None, spread: float, error: float, series: Series, plan: Observation
-) -> tuple[str, float | None, list[Evidence]]:
-    """The verdict, the period, and what else was looked at: from the sign of the exponent and what repeats.
+def phase_rows(
+    together: Agreement, found: Strobed | None, series: Series, drive: float | None
+) -> tuple[list[Evidence], float | None]:
+    """What phases explain of the signal, where exponent and section leave the case open, and the period (s) if the
+    motion is periodic; drive (s): its period.
 
-    parting: whether any exponent of the sweep is positive. One signal may repeat where the whole state does not, so it
-    decides nothing then, and no period where there is a drive.
+    One signal may repeat where the whole state does not, so that it decides nothing where neighbouring motions part,
+    and makes no motion periodic that has a drive.
     """
-    if sign > 0 and (plan.period is not None or two_phases(series).residual > EXPLAINED < one_phase(series).residual):
-        return (CHAOTIC if spread > CLEAR * error and multiple is None else INCONCLUSIVE), None, []
-    if plan.period is not None and multiple is not None:
-        return PERIODIC, multiple * plan.period, []
-    if sign < 0 or parting:
-        return INCONCLUSIVE, None, []
+    name = "signal: change after one period, over its size"
+    if drive is not None:
+        period = found.multiple * drive if found is not None and found.multiple is not None else None
+        settled = found is None or period is not None or together.sign or together.parting
+        return ([] if settled or found is None else [two_phase_row(series, found)]), period
+    if together.sign < 0:
+        return [], None
     one, enough = one_phase(series), tolerance(series)
-    if one.residual <= enough and plan.period is None:
-        said = f"repeats after {one.periods[0]:.6g} s"
-        found = Evidence("change of the signal after a period", one.residual, enough, said, PERIODIC)
-        return PERIODIC, one.periods[0], [found]
+    if together.sign == 0 and together.parting:
+        said = "decides nothing: neighbouring motions part in one of the runs"
+        return [Evidence(name, number(one.residual), None, said, INCONCLUSIVE, decides=True)], None
+    enough = enough if together.sign == 0 else EXPLAINED
+    if one.residual <= enough:
+        said = f"repeats after {one.periods[0]:.6g} s (up to {enough:.2g} counts as the same)"
+        return [Evidence(name, one.residual, None, said, PERIODIC, decides=True)], one.periods[0]
+    row = two_phase_row(series, None)
+    if together.sign > 0 and row.votes != QUASI:
+        row = replace(row, votes=CHAOTIC)
+    return [row], None
+
+
+def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
+    """Whether two phases explain the signal, and the section does not just fade or hide in the integration error."""
     two = two_phases(series)
-    narrow = plan.period is not None and spread <= VAGUE
-    explained = two.residual <= EXPLAINED and not narrow
-    said = "two phases do not explain it"
-    if narrow:  # two phases explain what one does, too
-        said = f"the section is spread over {spread:.1g} of the motion only, as by a transient that still fades"
-    elif explained:
+    explained = two.residual <= EXPLAINED
+    said = f"two phases do not explain it (up to {EXPLAINED:g} would)"
+    if explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
-    name = "change of the signal at equal phases of two"
-    found = Evidence(name, two.residual, EXPLAINED, said, QUASI if explained else "")
-    return (QUASI if explained else INCONCLUSIVE), None, [found]
+    vote = QUASI if explained else INCONCLUSIVE
+    if explained and found is not None and found.narrow:  # two phases explain what one does, too
+        said, vote = f"two phases explain it, but {found.narrow}", INCONCLUSIVE
+    name = "signal: change at equal phases of two, over its size"
+    return Evidence(name, number(two.residual), None, said, vote, decides=True)
 
 
-def settled_by(kind: str, sign: int) -> str:
+def settled_by(kind: str, together: Agreement, pace: Pace) -> str:
     """What would settle it."""
+    if pace.stopped:
+        return pace.settle()
     longer = "more periods (--until), a longer time to settle, smaller tolerances (--rtol) or a shorter step"
-    if kind == INCONCLUSIVE and sign > 0:
-        return f"the exponent is positive but the section is not spread beyond the error of the integration: {longer}"
-    if kind == INCONCLUSIVE and sign < 0:
+    if kind == INCONCLUSIVE and together.sign > 0:
+        return f"the exponent is positive, but other evidence is not that of chaos: {longer}"
+    if kind == INCONCLUSIVE and together.sign < 0:
         return f"neighbouring motions meet, but nothing repeats yet: the motion has not settled, or it rests; {longer}"
     if kind == INCONCLUSIVE:
-        return f"the exponent is zero within its error, or the sweep does not agree: {longer}"
-    if kind == PERIODIC and sign == 0:
-        return "settled: the motion repeats, and neighbouring motions neither meet nor part exponentially"
+        return f"the sign of the exponent is open, and nothing else decides: {longer}"
+    if kind == PERIODIC and together.sign == 0:
+        return "settled: the motion repeats, and neighbouring motions neither meet nor part beyond doubt"
     if kind == QUASI:
         return "settled within the residual of two phases; a longer run would tell a very long period"
-    return "settled: the sign of the exponent is the same over the sweep, by three error bars and more"
+    return f"settled: the exponent is {together.says()}"

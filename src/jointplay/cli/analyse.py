@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from jointplay.errors import InputError
 
-from . import DONE, computing, inputs
-from .run import chosen_stepper
+from . import DONE, FAILED, complain, computing, inputs, interrupts
+from .run import ProgressBar, chosen_stepper
 from .sweep import axes, tell
 from .tables import columns
 
 if TYPE_CHECKING:
-    from jointplay.analysis.evidence import Verdict
+    from jointplay.analysis.evidence import Evidence, Verdict
 
 PAGES = {".html": "matplotlib"}
 # options of models only
@@ -49,6 +49,10 @@ def analyse(arguments: argparse.Namespace) -> int:
         print(json.dumps(found.as_dict(), indent=2, allow_nan=False))
     else:
         print(summary(found, page))
+    if found.interrupted:
+        sys.stdout.flush()
+        complain(found.settle)
+        return FAILED
     return DONE
 
 
@@ -76,10 +80,12 @@ def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:
         None if text is None else inputs.duration(option, text, zero=option == "--settle")
         for option, text in (("--until", arguments.until), ("--settle", arguments.settle))
     )
-    with computing():
+    shown = sys.stderr.isatty() and not arguments.json
+    bar = ProgressBar(1.0, shown, words="{task.description},")
+    with interrupts.watched(patient=True), computing(), bar:
         return verdict(
             mechanism, period=period, signal=arguments.signal, until=until, settle=settle, contacts=arguments.contacts,
-            **options,
+            progress=lambda stage: bar(stage.share, stage.doing), **options,
         )  # fmt: skip
 
 
@@ -173,14 +179,21 @@ def _typed(arguments: argparse.Namespace) -> str:
 
 
 def summary(found: Verdict, page: Path | None) -> str:
-    """The verdict and its evidence in aligned lines."""
+    """The verdict and its evidence in aligned lines: what decides first, then what is shown beside it."""
     lines: list[tuple[str, ...]] = [("verdict", found.headline())]
     if found.periods_covered is not None:
         lines.append(("periods covered", f"{found.periods_covered:.4g}"))
-    lines.append(("what would settle it", found.settle))
-    rows = [(one.indicator, _number(one.value), _number(one.error, "+- "), one.says) for one in found.evidence]
-    text = columns(lines) + "\n\n" + columns([("indicator", "value", "error", "says"), *rows])
-    return text if page is None else f"{text}\n\nwritten: {page}"
+    settled = found.settle.startswith("settled")
+    lines.append(("how sure" if settled else "what would settle it", found.settle))
+    parts = [columns(lines)]
+    for decides, title in ((True, "what decides"), (False, "shown beside, decides nothing")):
+        rows = [_row(one) for one in found.evidence if one.decides is decides]
+        parts += [columns([(title, "value", "error", "says"), *rows])] if rows else []
+    return "\n\n".join(parts if page is None else [*parts, f"written: {page}"])
+
+
+def _row(one: Evidence) -> tuple[str, str, str, str]:
+    return one.indicator, _number(one.value), _number(one.error, "+- "), one.says
 
 
 def _number(value: Any, before: str = "") -> str:

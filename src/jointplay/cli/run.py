@@ -156,10 +156,13 @@ def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:
 
 
 class ProgressBar:
-    """A bar on stderr with the time left, from half a second on; called with the simulated time reached (s)."""
+    """A bar on stderr with the time left, from half a second on; called with the simulated time reached (s).
 
-    def __init__(self, until: float, shown: bool) -> None:
-        self.until, self.shown = until, shown
+    words: what stands beside the bar, in the form of rich.
+    """
+
+    def __init__(self, until: float, shown: bool, words: str = "{task.fields[reached]} of {task.total:g} s,") -> None:
+        self.until, self.shown, self.words = until, shown, words
         self.began: float | None = None  # when the first step could be taken
         self.bar: Any = None
 
@@ -170,7 +173,7 @@ class ProgressBar:
         if self.bar is not None:
             self.bar.stop()
 
-    def __call__(self, reached: float) -> None:
+    def __call__(self, reached: float, doing: str = "") -> None:
         if self.began is None:  # nothing is computed yet that could be kept
             self.began = time.perf_counter()
             return
@@ -180,7 +183,8 @@ class ProgressBar:
         if self.bar is None and time.perf_counter() - self.began > PATIENCE:
             self._begin()
         if self.bar is not None:
-            self.bar.update(self.task, completed=min(reached, self.until), reached=f"{reached:.4g}")
+            self.bar.update(self.task, completed=min(reached, self.until), reached=f"{reached:.4g}",
+                            description=doing)  # fmt: skip
 
     def _begin(self) -> None:
         from rich import progress
@@ -189,7 +193,7 @@ class ProgressBar:
         self.bar = progress.Progress(  # kept before it starts, so that Ctrl-C in between finds it
             progress.BarColumn(),
             progress.TaskProgressColumn(),
-            progress.TextColumn("{task.fields[reached]} of {task.total:g} s,"),
+            progress.TextColumn(self.words),
             progress.TimeRemainingColumn(),
             progress.TextColumn("left"),
             console=Console(stderr=True),

@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .starts import start_text
+
 if TYPE_CHECKING:
     from .mechanism import Mechanism
 
@@ -29,7 +31,7 @@ def described(mechanism: Mechanism) -> str:
         "joints": _joints(mechanism),
         "drives": (f"{name} ({kind(drive)} of {drive.of})" for name, drive in mechanism.drives.items()),
         "forces": (f"{name} ({kind(force)})" for name, force in mechanism.forces.items()),
-        "start": (f"{key} = {_start(key, x)}" for key, x in mechanism.start.items()),
+        "start": (f"{key} = {start_text(key, x)}" for key, x in mechanism.start.items()),
     }
     for title, told in parts.items():
         text = ", ".join(told)
@@ -61,11 +63,3 @@ def _joints(mechanism: Mechanism) -> Iterator[str]:
             contact = getattr(joint, "contact", None)
             loose = f", {joint.opened_by} {size}" + (f", {kind(contact)} contact" if contact is not None else "")
         yield f"{name} ({kind(joint)}, {' to '.join(joint.between)}{loose})"
-
-
-def _start(key: str, value: float) -> str:
-    if key.endswith((".x", ".y")):
-        return f"{value:.5g} m"
-    if key.endswith((".x.rate", ".y.rate")):
-        return f"{value:.5g} m/s"
-    return f"{value:.5g} rad/s" if key.endswith(".rate") else f"{math.degrees(value):.5g} deg"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,16 @@ def started(key: str) -> tuple[str, str]:
     """The body that a start value belongs to, and which one it is: "crank.x.rate" is (crank, .x.rate)."""
     tail = next((tail for tail in sorted(TAILS, key=len, reverse=True) if tail and key.endswith(tail)), "")
     return key.removesuffix(tail), tail
+
+
+def start_text(key: str, value: float) -> str:
+    """A start value as people read it.
+
+    >>> start_text("crank", 0.5), start_text("slider.x", 0.25), start_text("crank.rate", 2.0)
+    ('28.648 deg', '0.25 m', '2 rad/s')
+    """
+    _, tail = started(key)
+    return f"{math.degrees(value):.5g} deg" if not tail else f"{value:.5g} {TAILS[tail].unit}"
 
 
 def how_journals_start(raw: Any) -> Any:

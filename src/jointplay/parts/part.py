@@ -243,7 +243,9 @@ class OneOf:
             if self.what == "motion" and callable(raw) and not isinstance(raw, Mapping):
                 return classes["function"].model_validate({"function": raw})
             if not isinstance(raw, Mapping):
-                refuse(f"must be a {self.what} (a mapping with a kind), got {shorten(raw)}")
+                if isinstance(raw, str) and raw in classes:
+                    refuse(f"write {{kind: {raw}}}, with its other keys in the same braces; got {shorten(raw)}")
+                refuse(f"must be a {self.what} such as {{kind: {next(iter(classes))}}}, got {shorten(raw)}")
             if "kind" not in raw:
                 refuse("is missing; one of " + ", ".join(classes), "kind")
             kind = raw["kind"]

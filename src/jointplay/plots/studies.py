@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
     limit = None if limit is None else limit / size
     with sheet(None, 2.9, width=5.6) as figure:
         ax = figure.add_subplot()
-        edges = np.histogram_bin_edges(values[good], bins).tolist()
+        edges = _edges(values[good], bins, limit)
         for k, (chosen, colour) in enumerate(
             ((values[good], COLOURS[0]), (values[good & (values > limit)] if limit is not None else [], COLOURS[1]))
         ):
@@ -55,6 +56,16 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
         ax.set_title(said, loc="left", fontsize=8.5, color="#555555")
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
+
+
+def _edges(values: np.ndarray, bins: int, limit: float | None) -> list[float]:
+    """Edges of equal bins, one of them at the limit where that lies among the values."""
+    edges: np.ndarray = np.histogram_bin_edges(values, bins)
+    if limit is None or not edges[0] < limit < edges[-1]:
+        return [float(x) for x in edges]
+    width = edges[1] - edges[0]
+    first, last = math.floor((edges[0] - limit) / width), math.ceil((edges[-1] - limit) / width)
+    return [float(limit + k * width) for k in range(first, last + 1)]
 
 
 def series(study: xarray.Dataset, metric: str, along: str | None = None) -> Figure:

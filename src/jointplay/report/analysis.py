@@ -64,7 +64,8 @@ def html(found: Verdict, command: str = "") -> str:
         f"<style>{style}</style>\n</head>\n<body>\n<header><div><h1>{markup.escape(found.title or 'Motion')}</h1>",
         f'<p id="summary">{markup.escape(covered(found))}</p></div></header>\n<main>',
         f'<p id="verdict" class="card">{markup.escape(found.headline())}</p>',
-        f"<p><strong>What would settle it:</strong> {markup.escape(found.settle)}</p>",
+        f"<p><strong>{'How sure' if found.settle.startswith('settled') else 'What would settle it'}:</strong> "
+        f"{markup.escape(found.settle)}</p>",
         f'<section><h2>Evidence</h2><div class="card wide">{table(found)}</div></section>',
         f'<section><h2>Figures</h2><div class="figures">{"".join(shown)}</div></section>',
         "<section><h2>Why a positive slope of Rosenstein's curve is no chaos</h2>",
@@ -81,9 +82,12 @@ def covered(found: Verdict) -> str:
 
 
 def table(found: Verdict) -> str:
-    """The indicators as rows."""
+    """The indicators as rows, those that decide first."""
     rows = ["<tr><th>indicator</th><th>value</th><th>error</th><th>what it says</th></tr>"]
-    for one in found.evidence:
+    beside = [one for one in found.evidence if not one.decides]
+    for one in [one for one in found.evidence if one.decides] + beside:
+        if beside and one is beside[0]:
+            rows.append('<tr><th colspan="4">shown beside, decides nothing</th></tr>')
         value, error = ("" if number(x) is None else f"{x:.4g}" for x in (one.value, one.error))
         cells = f'<td class="number">{value}</td><td class="number">{error}</td><td>{markup.escape(one.says)}</td>'
         rows.append(f"<tr><td>{markup.escape(one.indicator)}</td>{cells}</tr>")

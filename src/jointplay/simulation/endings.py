@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
+from ..elements.pose import Here
 from ..laws.materials import STEPS, impact
 from ..model.clearances import Compliant, Following
 from ..model.mechanism import Mechanism
 from ..physics.compliance import DEEPEST, SLOWEST
+from ..physics.dynamics import Equations
 from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
 from ..physics.permanent import stops
 from ..system import System
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 SINGULAR = 0.05  # of the largest singular value: a step that fails this near to dependent rows fails for them
+FREED = 2.0  # times further from dependent: what rows are without the drive that made them so
 KINDS = {
     "stopped": Ending.STOPPED,
     "non-finite": Ending.NON_FINITE,
@@ -60,7 +63,7 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
     if kind is Ending.NEAR_SINGULAR or kind is Ending.STEP_TOO_SMALL or found.reason == UNCLOSED:
         rows, firm = dependent(simulation, lane)
         if kind is Ending.NEAR_SINGULAR or firm < SINGULAR:
-            return beyond(simulation.system(lane).mechanism, rows, time)
+            return beyond(simulation, lane, rows)
     if kind is Ending.STEP_TOO_SMALL:
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
@@ -116,21 +119,35 @@ def blocked(mechanism: Mechanism, label: str, time: float) -> Outcome:
     return Outcome(Ending.SOLVER_FAILED, f"{text}; {remedy}", time, label, remedy)
 
 
-def beyond(mechanism: Mechanism, rows: list[str], time: float) -> Outcome:
+def beyond(simulation: Simulation, lane: int, rows: list[str]) -> Outcome:
     """A drive that asks for what a mechanism cannot do, or a position that it cannot pass."""
+    mechanism, time = simulation.system(lane).mechanism, float(simulation.time[lane])
     owners = list(dict.fromkeys(map(mechanism.owner, rows)))
     drives = [name for name in owners if name in mechanism.drives]
     joints = ", ".join(name for name in owners if name not in mechanism.drives)
     here = f"near a singular position at t = {time:.6g} s"
-    depend = f"rows {', '.join(rows)} depend on each other"
     if not drives:
-        remedy = "use RungeKutta(), or another step"
-        text = f"the mechanism is {here}: {depend}; {remedy}"
+        other = "MoreauJean()" if simulation.stepper.adaptive and not simulation.stepper.impulsive else "RungeKutta()"
+        remedy = f"use {other}, or another step, or change a length by a little"
+        text = f"the mechanism is {here}: rows {', '.join(rows)} depend on each other; {remedy}"
         return Outcome(Ending.NEAR_SINGULAR, text, time, owners[0] if owners else "", remedy)
-    names = ", ".join(map(repr, drives))
-    text = f"{here}: {names} cannot be followed further, as {joints} are at the end of what they allow ({depend})"
+    names, places = ", ".join(map(repr, drives)), ", ".join(place(simulation, lane, name) for name in drives)
+    text = f"{here}: {names} cannot be followed further than {places}, as {joints} are at the end of what they allow: "
     remedy = f"let the motion of {names} end or turn before, or change lengths"
-    return Outcome(Ending.NEAR_SINGULAR, f"{text}; {remedy}", time, drives[0], remedy)
+    text += f"the mechanism cannot be assembled beyond it; {remedy}"
+    return Outcome(Ending.NEAR_SINGULAR, text, time, drives[0], remedy)
+
+
+def place(simulation: Simulation, lane: int, name: str) -> str:
+    """Where a drive has got to, in words."""
+    system = simulation.system(lane)
+    drive, numbers, n = system.mechanism.drives[name], system.parameters, len(system.coordinates)
+    equations = Equations(system.mechanism, lambda address: numbers.get(address, 0))
+    here = Here(equations.pose(simulation.state[lane, :n].tolist(), float(simulation.time[lane])), name, drive)
+    if drive.prescribes in ("x", "y"):
+        return f"{drive.of}.{drive.prescribes} = {float(getattr(here.point(drive.of), drive.prescribes)):.6g} m"
+    found = float(here.coordinate(drive.of))
+    return f"{drive.of} = {math.degrees(found):.6g} deg" if drive.turns else f"{drive.of} = {found:.6g} m"
 
 
 def arrived(simulation: Simulation, lane: int, time: float) -> Outcome:
@@ -156,9 +173,16 @@ def dependent(simulation: Simulation, lane: int) -> tuple[list[str], float]:
     kept = [i for i, row in enumerate(system.rows) if row not in simulation.each[lane].freedom.redundant]
     if not kept:
         return [], 1.0
-    left, values, _ = np.linalg.svd(here.B[kept] / np.sqrt(np.diag(here.M)), full_matrices=False)
-    shares = zip(np.abs(left[:, -1]), (system.rows[i] for i in kept), strict=True)
-    return [row for share, row in sorted(shares, reverse=True) if share > 0.1][:6], float(values[-1] / values[0])
+    lines = here.B[kept] / np.sqrt(np.diag(here.M))
+    lines = lines / np.maximum(np.linalg.norm(lines, axis=1, keepdims=True), 1e-300)  # metres beside radians
+    left, values, _ = np.linalg.svd(lines, full_matrices=False)
+    shares, rows = np.abs(left[:, -1]), [system.rows[i] for i in kept]
+    for i, row in enumerate(rows):  # a drive without which all is well is the cause, however small its share
+        if system.mechanism.owner(row) in system.mechanism.drives and len(rows) > 1:
+            without = np.linalg.svd(np.delete(lines, i, axis=0), compute_uv=False)
+            shares[i] = 1.0 if without[-1] > FREED * values[-1] else shares[i]
+    most = sorted(np.flatnonzero(shares > 0.1), key=lambda i: -shares[i])[:6]
+    return [rows[i] for i in sorted(most)], float(values[-1] / values[0])
 
 
 def before(simulation: Simulation, lane: int) -> tuple[np.ndarray, np.ndarray]:

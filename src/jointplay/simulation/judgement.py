@@ -12,6 +12,7 @@ from .outcome import Ending, Finding, Outcome
 
 FINE, DOUBTFUL, WRONG = "fine", "doubtful", "wrong"
 SHORTER = "a shorter step"  # a remedy that is told with a number
+UNBOUNDED = "towards which forces and accelerations grow without bound, so that its peaks mean nothing"
 FAILED = (Ending.NON_FINITE, Ending.SOLVER_FAILED, Ending.STEP_TOO_SMALL, Ending.STEP_TOO_LONG)
 
 
@@ -85,6 +86,9 @@ def verdict(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> t
     """The judgement of a run, and a sentence that says what is doubtful or wrong and what to do; no sentence where all
     is fine."""
     found = worst(entries)
+    if outcome.kind is Ending.NEAR_SINGULAR:  # whatever the step
+        found = DOUBTFUL if found == FINE else found
+        return found, f"This run is {found}: it ended at a singular position, {UNBOUNDED}; {outcome.remedy}."
     if found == FINE and outcome.kind in FAILED:
         return DOUBTFUL, f"This run is doubtful: it ended early as {outcome.text}."
     if found == FINE:

@@ -133,8 +133,9 @@ def opened(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: fl
     worst = max(depths, key=lambda label: depths[label], default=None)
     if worst is not None and depths[worst] > TOUCHING:
         start = ", ".join(key for key in system.mechanism.start if not key.endswith("rate"))
+        unit = statics.play_unit(system, worst)
         text = (
-            f"penetrates {worst!r} by {depths[worst]:.4g} m or rad, with {start}; give other or fewer values, "
+            f"penetrates {worst!r} by {depths[worst]:.4g} {unit}, with {start}; give other or fewer values, "
             "or re-close it from the first of them with reclose=True (command line: --reclose)"
         )
         raise ModelError(Problem(("start",), text))

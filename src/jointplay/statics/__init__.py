@@ -1,6 +1,7 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, assemblies, freedom, sizes
+from .assembly import Freedom, assemble, freedom, sizes
+from .branches import assemblies
 from .check import Check, check, doubts, matrix_text
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
@@ -11,12 +12,12 @@ from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
 from .masses import refuse_massless, refuse_unequal
-from .starting import closed, nearest, start, twin
+from .starting import closed, nearest, play_unit, start, twin
 
 __all__ = [
     "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular",
     "assemble", "assemblies", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
     "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
-    "nearest", "null_space", "period", "reduced", "references", "refuse_drives", "refuse_massless",
+    "nearest", "null_space", "period", "play_unit", "reduced", "references", "refuse_drives", "refuse_massless",
     "refuse_unequal", "sizes", "start", "twin",
 ]  # fmt: skip

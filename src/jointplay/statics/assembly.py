@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
+from ..model.starts import start_text
 from ..system import Evaluation, System
 from .guesses import elsewhere, guess, guesses, placed_alike
 from .guesses import sizes as sizes
@@ -18,7 +20,6 @@ CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
 ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
-SAME = 1e-6  # of the size of coordinates, or rad: assemblies that differ by less are one
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ class Held:
         return cls(tuple(label for label, _, _ in conditions), rows, np.array([x for *_, x in conditions]))
 
 
+_rate_rows: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
+
+
 def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
     """The rows that do not follow from those before them."""
     kept: list[int] = []
@@ -81,8 +85,10 @@ def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
 
 def rate_rows(system: System) -> np.ndarray:
     """Which rows prescribe a rate only, and leave the position to the start."""
-    drives, owners = system.mechanism.drives, map(system.mechanism.owner, system.rows)
-    return np.array([name in drives and drives[name].at_rate for name in owners], bool)
+    if system not in _rate_rows:
+        drives, owners = system.mechanism.drives, map(system.mechanism.owner, system.rows)
+        _rate_rows[system] = np.array([name in drives and drives[name].at_rate for name in owners], bool)
+    return _rate_rows[system]
 
 
 def close(
@@ -164,7 +170,7 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     else:
         raise ComputationFailed(refused)
     for begin in elsewhere(system) if found.off > ROUGHLY else ():
-        other = assembled(system, begin, t)
+        other = assembled(system, begin, t, bool(found.note))
         if isinstance(other, Assembly) and (bool(other.note), other.off) < (bool(found.note), found.off - ROUGHLY):
             found = other
     if found.note:
@@ -174,8 +180,9 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     return found.q
 
 
-def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
-    """The assembly that is found from a first guess, or why there is none."""
+def assembled(system: System, begin: np.ndarray, t: float, roughly: bool = True) -> Assembly | str:
+    """The assembly that is found from a first guess, or why there is none; roughly: where start values cannot all be
+    held, without the last ones."""
     free, opened = close(system, begin, t)
     if opened:
         return unassembled(system, opened)
@@ -184,13 +191,13 @@ def assembled(system: System, begin: np.ndarray, t: float) -> Assembly | str:
         at, opened = close(system, place, t, held)
         if not opened:
             return Assembly(at, missed(system, at))
-    for count in range(len(held.labels) - 1, 0, -1):  # the last ones may only have been meant roughly
+    for count in range(len(held.labels) - 1 if roughly else 0, 0, -1):  # the last ones may only have been meant roughly
         some = Held(held.labels[:count], held.rows[:count], held.values[:count])
         at, left = close(system, free, t, some)
         if not left:
             note = f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}"
             return Assembly(at, missed(system, at), f"{note}; taken as a guess")
-    given = ", ".join(f"{label} = {x:g}" for label, x in zip(held.labels, held.values, strict=True))
+    given = ", ".join(f"{key} = {start_text(key, x)}" for key, x in zip(held.labels, held.values, strict=True))
     return unassembled(system, opened, f" with start values {given}")
 
 
@@ -209,28 +216,6 @@ def started_at(system: System) -> dict[int, float]:
     given = ((key, x) for key, x in mechanism.start.items() if isinstance(x, float) and not key.endswith("rate"))
     named = ((f"{key}.angle" if key in mechanism.bodies else key, x) for key, x in given)
     return {system.coordinates.index(name): x for name, x in named if name in system.coordinates}
-
-
-def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
-    """All the ways in which a mechanism can be assembled that a search finds, the nearest to the start values first;
-    empty where it may move freely."""
-    found: list[Assembly] = []
-    for begin in (*guesses(system), *elsewhere(system)):
-        one = assembled(system, begin, t)
-        if not isinstance(one, Assembly) or one.note or any(alike(system, one.q, other.q) for other in found):
-            continue
-        rows = np.vstack([system.evaluate(one.q, t=t).B, starts(system, one.q, t).rows]) * sizes(system)
-        if len(independent(rows, FIRM)) < len(one.q):
-            return []
-        found.append(one)
-    return [one.q for one in sorted(found, key=lambda one: one.off)]
-
-
-def alike(system: System, one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether coordinates are the same but for whole turns."""
-    off = (one - other) / sizes(system)
-    off[2::3] = np.remainder(off[2::3] + np.pi, math.tau) - np.pi
-    return bool(np.abs(off).max() < SAME)
 
 
 def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:

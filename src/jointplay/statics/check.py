@@ -15,15 +15,16 @@ from ..elements import Following
 from ..model.checks import implausible
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
-from ..model.starts import started
+from ..model.starts import start_text, started
 from ..parts.motions import Sum
 from ..parts.tables import Table
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, assemblies, freedom, weakest
+from .assembly import Freedom, freedom, weakest
+from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import closed, start
+from .starting import TOLD, closed, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
@@ -216,7 +217,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
-            yield f"the start penetrates {label!r} by {-gap:.3g} m or rad"
+            yield f"the start penetrates {label!r} by {-gap:.3g} {play_unit(system, label)}"
 
 
 def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
@@ -323,8 +324,9 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
                 yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
             continue
         at = float(q[system.coordinates.index(key if rest else f"{body}.angle")])
-        if abs(at - given) > 0.02:
-            yield f"start {key} = {given:.6g} cannot be held with the values before it; assembled at {at:.6g}"
+        if abs(at - given) > TOLD:
+            told, found = start_text(key, given), start_text(key, at)
+            yield f"start {key} = {told} cannot be held with the values before it; assembled at {found}"
 
 
 def matrix_text(system: System, q: ArrayLike, t: float = 0.0) -> str:

@@ -92,13 +92,26 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
         states = []
         for t in np.linspace(0.0, reach, POINTS + 1):
             path.most = left
-            states.append(path.go(float(t)))
+            states.append(arrived(path, float(t), reach))
             left -= path.tried
     except Far:
         return Followed(path.state.t, again, states, None)
     except ComputationFailed as error:
         return Followed(reach, again, [], error)
     return Followed(reach, again, states, None)
+
+
+def arrived(path: DrivenPath, t: float, reach: float) -> DrivenState:
+    """The state at a time, or a little later if it is singular just then, which says nothing of what follows."""
+    before = path.state, path.turned
+    try:
+        return path.go(t)
+    except ComputationFailed:
+        later = t + reach / (3 * POINTS)
+        if path.state.t != t or later > reach:
+            raise
+    path.state, path.turned = before
+    return path.go(later)
 
 
 MOST_CHECKED = 256

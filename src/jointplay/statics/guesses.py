@@ -4,10 +4,12 @@ places of a mechanism that differs in numbers only."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..model.clearances import Following
+from ..model.mechanism import Mechanism
 from ..structure import Memo
 from ..system import System
 
@@ -96,17 +98,21 @@ def elsewhere(system: System) -> Iterator[np.ndarray]:
         yield guess(system, anywhere | given)
 
 
+_sizes: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
+
+
 def sizes(system: System) -> np.ndarray:
     """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
-    if system.sizes is not None:
-        return system.sizes
-    mechanism = system.mechanism
+    if system not in _sizes:
+        _sizes[system] = _measured(system.mechanism)
+    return _sizes[system]
+
+
+def _measured(mechanism: Mechanism) -> np.ndarray:
     clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
     clouds.append(np.array([*mechanism.ground.all_points().values()]))
     length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
-    system.sizes = np.tile([length, length, 1.0], len(mechanism.bodies))
-    system.sizes.flags.writeable = False
-    return system.sizes
+    return np.tile([length, length, 1.0], len(mechanism.bodies))
 
 
 SHAPES = Memo(1024)  # whether places depend on a number, by structure and address

@@ -16,6 +16,7 @@ UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in 
 SHUT = 1e-12  # m or rad: a wall that moves by less stays
 REACH = 10.0  # times its play: so far a joint can lean
 TINY = 1e-12  # of a slope: a gap that a row does not change
+TOLD = 0.02  # m or rad: `check` tells of each start value that is missed by more
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
@@ -73,9 +74,11 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
         (f"{k}.angle" if k in mechanism.bodies else k): x for k, x in mechanism.start.items() if not k.endswith("rate")
     }
     at = dict(zip(system.coordinates, q, strict=True))
-    same = all(abs(at[name] - x) <= SAME for name, x in given.items())
-    if not (reclose or same):
-        return launch(system)
+    if not reclose:
+        missed = {name: abs(at[name] - x) for name, x in given.items() if abs(at[name] - x) > SAME}
+        exact = launch(system) if missed else (q, v)
+        if missed and not _hints(system, missed, exact[0], q):
+            return exact
     if mechanism.journals != "loaded":
         return q, v
     q, v = loaded(system, q, v)
@@ -86,6 +89,24 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if moved and note not in system.notes:
         system.notes.append(note)
     return q, v
+
+
+def _hints(system: System, missed: dict[str, float], exact: np.ndarray, q: np.ndarray) -> bool:
+    """Whether start values that the ideal mechanism misses only choose its branch: angles that would force a joint
+    beyond its play, where the ideal mechanism's position q does not; a note says so.  A place is meant exactly."""
+    depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact, q))
+    if depth <= SAME or there > SAME or not all(name.endswith(".angle") for name in missed):
+        return False
+    names = ", ".join(name.removesuffix(".angle") for name, off in missed.items() if off <= TOLD)
+    note = f"start: {names} taken as a guess, as without play; held exactly, a joint would leave its play"
+    if names and note not in system.notes:
+        system.notes.append(note)
+    return True
+
+
+def play_unit(system: System, label: str) -> str:
+    """The unit of the gap of a contact."""
+    return "m or rad" if ".stop." in label else system.mechanism.joints[system.mechanism.owner(label)].play_unit
 
 
 def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

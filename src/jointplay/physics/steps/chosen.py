@@ -12,6 +12,10 @@ carried on to its end then leave their cones, and what they miss there is compar
 A chosen step ends where something strikes, so that a short one can follow.  Contacts may knock each other open over
 and over; what has less than rtol^2 of the kinetic energy is neglected, and while impacts follow each other within
 what was a step before the first of them, more and more of it is, until they come to rest.
+
+Nothing is known beyond rounding.  Where no body moves, rates are rounding, and a step is good if it moves no body aside
+by more than places are rounded.  A contact that is drawn shut with an acceleration a gains a speed of sqrt(2 a d)
+within the rounding d of its gap, and what rebounds no faster rests, or it would bounce for ever.
 """
 
 from __future__ import annotations
@@ -24,11 +28,11 @@ from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import dot
 from ..contact_solver import OPEN, STICKING, either
-from ..motion import WATCHED
+from ..motion import ROUND_OFF, WATCHED
 from ..step import State
 from .first_order import Ends, Landing
 from .passes import NOTHING, STILL
-from .second_order import GO, Going, SecondOrder
+from .second_order import GO, Going, Passed, SecondOrder, choose
 
 SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic energy of all
 RESTING = (
@@ -51,16 +55,24 @@ class ChosenStep(SecondOrder):
         own = slice(3 * i, 3 * i + 3)
         return dot(self.equations.masses()[own], [w * w for w in rates[own]])
 
+    def measures(self, scales: Vector) -> Vector:
+        """What errors of bodies are judged by, as m v^2 + J w^2 (J): their own scale and a share of all; where nothing
+        moves, what rounding of places is to rtol in this step."""
+        every, total = range(len(scales)), sum(scales, start=0.0)
+        ones = [self.energy(i, [1.0] * len(self.q)) for i in every]
+        rests = total < STILL * STILL * sum(ones, start=0.0)
+        rounded = where(rests, ROUND_OFF / (self.motion.given("rtol") * self.h), 0.0)
+        return [maximum(scales[i] + SLOW * total + rounded * rounded * ones[i], NOTHING) for i in every]
+
     def judged(self, ahead: Going, split: Scalar) -> Going:
         """The pass with its error relative to the tolerance; one that leads to an impact counts if it is too long by
         itself, and then as the whole step would."""
         new, old, k, h = ahead.state.recent, self.recent, self.k, self.h
         assert new is not None
         scales, worst = new.watched[: -len(WATCHED)], 0.0
-        least = SLOW * sum(scales, start=0.0)
         change = [a - b for a, b in zip(new.a, old.a, strict=True)]
-        for i, scale in enumerate(scales):
-            worst = maximum(worst, self.energy(i, change) / maximum(scale + least, NOTHING))
+        for i, scale in enumerate(self.measures(scales)):
+            worst = maximum(worst, self.energy(i, change) / scale)
         rtol = self.motion.given("rtol")
         error = sqrt(worst) * (h * h) / (6 * (k + old.length) * rtol)
         error = where(old.length > 0, error, 0.0)  # the first pass of all, and after an impact, cannot be judged
@@ -102,24 +114,50 @@ class ChosenStep(SecondOrder):
                 lost = where(sticks, b * (abs(t) - friction[i] * n), a * n) if rough else a * n
                 missed[j] = missed[j] + late * abs(lost)
         share = where(self.motion.counts, k * k / (6 * (k + old.length)), 0.0)  # a sample must not shorten the step
-        least, worst = SLOW * sum(self.scales, start=0.0), 0.0
+        worst: Scalar = 0.0
         rates = [[x / m for x, m in zip(row, masses, strict=True)] for row in (changed, missed, held)]
-        for i, scale in enumerate(self.scales):
+        for i, scale in enumerate(self.measures(self.scales)):
             change, miss, rest = (self.energy(i, row) for row in rates)
-            change = share * share * change / maximum(scale + least + rest * (RESTING * self.t) ** 2, NOTHING)
-            worst = maximum(worst, maximum(change, where(instant, 0.0, miss / maximum(scale + least, NOTHING))))
+            change = share * share * change / (scale + rest * (RESTING * self.t) ** 2)
+            worst = maximum(worst, maximum(change, where(instant, 0.0, miss / scale)))
         return sqrt(worst)
 
     def over(self, ahead: Going, rest: Scalar) -> Scalar:
         """A step ends where something strikes, or is given up."""
         return super().over(ahead, rest) | (self.impact & (self.going.strikes > 0.0)) | (ahead.error > 1.0)
 
-    def still(self, response: Scalar) -> Scalar:
+    def beginning(self, last: Scalar) -> Going:
+        """Before the first pass: nothing is known yet of what draws contacts shut."""
+        return replace(super().beginning(last), falls=[0.0] * len(self.motion.labels))
+
+    def onward(self, this: Passed) -> tuple[Going, Scalar]:
+        """What follows a pass that does not end the step; one that leads into contacts tells what drew them shut."""
+        going, more = super().onward(this)
+        old, new = self.recent, this.ahead.state.recent
+        assert new is not None
+        slower = (x - y for x, y in zip(old.opening, new.opening, strict=True))
+        grown = [maximum(x / maximum(self.k, NOTHING), 0.0) for x in slower]
+        return replace(going, falls=choose(self.tries, grown, self.going.falls)), more
+
+    def sinks(self, i: int, gap: Scalar) -> Scalar:
+        """Where an open contact ends in penetration: it was open, or moved, and goes deeper."""
+        old = self.recent
+        moves = (old.gap[i] > ROUND_OFF) | (abs(old.opening[i]) > STILL)
+        back = (gap < 0.0) & (dot(self.near.normals[i], self.arrives) < 0.0)
+        return super().sinks(i, gap) | ((self.state.modes[i] == OPEN) & moves & back)
+
+    def closed(self, ends: Ends) -> tuple[Vector, Landing]:
+        """The gaps where a pass ends, and the place there."""
+        self.arrives = ends.rates
+        return super().closed(ends)
+
+    def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap that counts as none: it has less than rtol^2 of the kinetic energy, or more in a row of
-        impacts."""
+        impacts; or what draws the contact shut gives it such a rate within rounding."""
         neglected = maximum(self.recent.watched[-1], 1.0)
         energy = sum(self.scales, start=0.0)
-        return maximum(STILL, self.motion.given("rtol") * neglected * sqrt(energy * abs(response)))
+        gained = sqrt(2 * ROUND_OFF * self.going.falls[i])
+        return maximum(maximum(STILL, gained), self.motion.given("rtol") * neglected * sqrt(energy * abs(response)))
 
     def waiting(self, leaves: Scalar) -> Scalar:
         """A contact that hardly opens is not let go yet."""

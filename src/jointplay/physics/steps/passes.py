@@ -256,7 +256,7 @@ class Pass:
             opening, slip = (free_rates[j] + dot(W[j], p) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
-            still, shut = self.still(W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
+            still, shut = self.still(i, W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
             struck = self.impact & (n > 0) & (un < -still)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
             lost = where(self.impact, -0.5 * n * (un + opening), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
@@ -270,7 +270,7 @@ class Pass:
         )
         return Ends(rates, place, rows, touches, answer.violation)
 
-    def still(self, response: Scalar) -> Scalar:
+    def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap (m/s or rad/s) that counts as none, for its rate by a unit impulse."""
         return STILL
 

@@ -10,7 +10,7 @@ step without impact goes through it once.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from ...engine.text import branch, loop, seldom, subroutine
@@ -58,6 +58,7 @@ class Going:
     refined: Scalar  # 1 where positions were closed once more
     error: Scalar = 0.0  # of chosen steps, relative to the tolerance
     firm: Scalar = 1.0  # how far rows are from depending on each other
+    falls: Vector = field(default_factory=list)  # of chosen steps: how fast contacts were drawn shut (m/s^2)
 
 
 @dataclass
