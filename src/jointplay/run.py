@@ -111,12 +111,11 @@ class Run:
             known = [*(p.name for p in self.program.parameters), *self.program.arrays]
             there = f"parameters {', '.join(known) or 'none'}; states {', '.join(self.program.state) or 'none'}"
             raise ValueError(f"there is no {name!r}; there are {there}")
-        for i, word in enumerate(numbers):  # all is well: now it may be changed
-            self.parameter_words[i, lane] = word
+        self.parameter_words[:, lane] = numbers  # all is well: now it may be changed
         for name, data in arrays.items():
             self.arrays[name][:, lane] = data
-        for slot, given in zip(program.slots, words, strict=True):
-            self.state_words[self.places[slot.name] :][: slot.size, lane] = given
+        pairs = zip(program.slots, words, strict=True)
+        self.state_words[:, lane] = [w for slot, x in pairs for w in (x if isinstance(x, list) else [x] * slot.size)]
         for stream, rows in self.collected.items():
             rows[lane] = []
             self.beyond[stream][lane].clear()
