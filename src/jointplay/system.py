@@ -150,6 +150,21 @@ class System:
         self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
         self.lock = threading.Lock()  # the run has one place for a state
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
+        mechanism = self.mechanism
+        clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
+        clouds.append(np.array([*mechanism.ground.all_points().values()]))
+        length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
+        return np.tile([length, length, 1.0], len(mechanism.bodies))
+
+    @cached_property
+    def at_rate(self) -> np.ndarray:
+        """Which rows prescribe a rate only, and leave the position to the start."""
+        drives, owners = self.mechanism.drives, map(self.mechanism.owner, self.rows)
+        return np.array([name in drives and drives[name].at_rate for name in owners], bool)
+
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Evaluation:
         """The equations at coordinates q, rates v (zero unless given) and time t."""
         at, rates = (np.asarray(x, float) for x in (q, np.zeros(len(self.coordinates)) if v is None else v))

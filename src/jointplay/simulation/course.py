@@ -276,6 +276,7 @@ class Course:
                         self.tick(stride)
                     elif running.any():
                         self.reach(int((self.taken[running] // stride + 1).min()) * stride, quick)
+            run.improve(clock.perf_counter() - begin)
             told()
 
     def calls_now(self, lane: int, stride: int) -> bool:

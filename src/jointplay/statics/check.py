@@ -217,7 +217,8 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
-            yield f"the start penetrates {label!r} by {-gap:.3g} {play_unit(system, label)}"
+            deep = f"{-gap:.3g} {play_unit(system, label)}"
+            yield f"the start penetrates {label!r} by {deep}; give other or fewer values, or --reclose"
 
 
 def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
