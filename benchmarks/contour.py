@@ -1,4 +1,4 @@
-"""The grid of Figure 15b of paper 000: 11 x 11 clearances from 0 to 5 mm, feedback linearisation, ten seconds each."""
+"""Figure 15b of Akhadkar et al. 2016: 11 x 11 clearances from 0 to 5 mm, feedback linearisation, ten seconds each."""
 
 from __future__ import annotations
 

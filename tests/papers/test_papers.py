@@ -119,7 +119,7 @@ def test_the_rows_of_a_study_are_known_before_anything_is_computed(name):
 
 
 def test_the_format_that_was_fixed():
-    """Table 6 of paper 000, as other programs read it."""
+    """Table 6 of Akhadkar et al. 2016, as other programs read it."""
     found = [row for row in STUDIES["akhadkar2016"].rows() if row.item == "table 6"]
     case = {"mechanism": "crank-crank", "controller": "tau5", "clearances": [0.003, 0.003], "friction": 0.1}
     [one] = [row for row in found if row.case == case]

@@ -167,12 +167,13 @@ def test_rates_that_agree_may_be_given_twice_and_others_are_refused():
     _, v = start(System(base.with_({"start.bar1.rate": 2.0})))
     assert v[2] == pytest.approx(2.0)
     with pytest.raises(
-        ValueError, match=r"start: bar1\.rate = 3 contradicts motor, the constraints, which give 2; it is off by 1"
+        ValueError,
+        match=r"start: bar1\.rate = 3 rad/s contradicts motor, the constraints, which give 2 rad/s; it is off by 1",
     ):
         start(System(base.with_({"start.bar1.rate": 3.0})))
     loop = library.four_bar().with_({"start.crank.rate": 1.0, "start.rocker.rate": 5.0})
     with pytest.raises(
-        ValueError, match=r"rocker\.rate = 5 contradicts crank\.rate, the constraints, which give .* leave it out"
+        ValueError, match=r"rocker\.rate = 5 rad/s contradicts crank\.rate, the constraints, which give .* leave it out"
     ):
         start(System(loop))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
-from ..model.starts import start_text
+from ..model.starts import TAILS, start_text, started
 from ..system import Evaluation, System
 from .guesses import elsewhere, guess, guesses, placed_alike
 
@@ -340,9 +340,10 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
             follows = float((row @ v).item())
             if abs(follows - rate) > RANK * (1 + abs(rate)):
                 others = ", ".join([*names, *system.mechanism.drives, "the constraints"])
+                unit = TAILS[started(key)[1]].unit
                 raise InputError(
-                    f"start: {key} = {rate:g} contradicts {others}, which give {follows:.9g}; "
-                    f"it is off by {abs(follows - rate):.3g}: leave it out or correct it"
+                    f"start: {key} = {rate:g} {unit} contradicts {others}, which give {follows:.9g} {unit}; "
+                    f"it is off by {abs(follows - rate):.3g} {unit}: leave it out or correct it"
                 )
             continue
         rows, speeds = np.vstack([rows, row]), np.append(speeds, rate)
