@@ -105,6 +105,11 @@ def test_a_run_that_failed_never_reproduces():
     assert lost.record().verdict == "not-computable"
 
 
+def test_a_row_that_differs_says_why_or_that_nobody_knows():
+    plain, told = (Row("table 1", {}, "x", "m", lambda: 2.0, 0.5, note=note, study="s") for note in ("", "other gains"))
+    assert (plain.record().note, told.record().note) == ("we know no cause", "other gains")
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_rows_of_a_study_are_known_before_anything_is_computed(name):
     """Every row says for itself what it is; no two say the same; cases are plain data in SI units."""
