@@ -8,6 +8,7 @@ periodic where neighbouring motions meet; at the others it may differ by as much
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Watched:
     states: list[np.ndarray]
     early: list[np.ndarray]
 
-    @property
+    @cached_property
     def span(self) -> np.ndarray:
         """The range of every number of the state, of an angle a turn at most; 0 where it does not move but by round-off
         and projections."""
