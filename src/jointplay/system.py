@@ -93,10 +93,7 @@ class System:
         self.reach, self.free = until, frozenset(free)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
-        self.sizes: np.ndarray | None = (
-            None  # of its coordinates, and the state in which it starts, once they are asked
-        )
-        self.launched: tuple[np.ndarray, np.ndarray] | None = None
+        self.launched: tuple[np.ndarray, np.ndarray] | None = None  # the state in which it starts, once asked for
         self.pressed: Any = None  # what presses its joints there, once asked for
         self.place: np.ndarray | None = None  # its coordinates at time 0, once it was assembled without a remark
         self.first: System | None = None  # the first of those that differ in numbers only, if this is another
@@ -177,7 +174,7 @@ class System:
         self.run = Run(self.traced.program, self.parameters, quick=True, rows=1)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
-        self.index = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
+        self.index: dict[str, int] = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
         self.clock = self.index["time"]
         self.words = self.run.parameter_words[:, 0].copy()
         self.lock = threading.Lock()  # the run has one place for a state, and systems of other numbers share it
