@@ -64,7 +64,7 @@ ROOMS = {
     "library": "Mechanisms of the literature and textbook ones.",
     "results": "Results and their files.",
     "plots": "Figures, each a function from a result to a matplotlib Figure.",
-    "report": "The moving page.",
+    "report": "The animated page.",
     "studies": "What studies tell.",
     "analysis": "Periodic or chaotic.",
     "balancing": "Shaking forces and what balances them.",

@@ -71,9 +71,8 @@ def _run(script: Path, target: Path, newest: float) -> None:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     environment = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, script], cwd=target, env=environment, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", RUN, script]
+    done = subprocess.run(command, cwd=target, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{script.name} failed:\n{done.stderr}")
     printed.write_text(done.stdout, encoding="utf-8")

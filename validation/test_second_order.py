@@ -147,21 +147,28 @@ def test_bodies_in_space_keep_their_angular_momentum(record):
 
 
 @pytest.mark.parametrize(
-    "plays", [{}, {"clearance2": 3e-3, "friction": 0.0, "restitution": 0.0}], ids=["ideal", "3 mm"]
+    ("plays", "most", "aside"),
+    [({}, 1.2e-7, 5e-5), ({"clearance2": 3e-3, "friction": 0.0, "restitution": 0.0}, 6e-6, 5e-4)],
+    ids=["ideal", "3 mm"],
 )
-def test_a_hundred_million_steps(plays, record):
-    """Joints stay closed to round-off; the energy has a slow trend of higher order (docs/second_order.md)."""
+def test_a_hundred_million_steps(plays, most, aside, record):
+    """Joints stay closed to round-off.  The energy is not bounded: it keeps to a line, whose slope (W) and distance (J)
+    are (docs/second_order.md; tests/physics/test_energy_trend.py derives the slope of ideal joints)."""
     simulation = Simulation(library.crank_rocker_2016(**plays), MoreauJean(1e-5), start=FREE, reclose=bool(plays))
-    begin = simulation.energy(0)
-    simulation.advance(1000.0)
-    [[drift, lost]] = simulation.observe(["drift", "impact.loss"])
-    off = simulation.energy(0) + lost - begin
+    begin, times, off = simulation.energy(0), np.linspace(0.0, 1000.0, 41), [0.0]
+    for t in times[1:]:
+        simulation.advance(float(t))
+        [[drift, lost]] = simulation.observe(["drift", "impact.loss"])
+        off.append(simulation.energy(0) + lost - begin)
+    line = np.polyfit(times, off, 1)
+    rest = np.abs(off - np.polyval(line, times)).max()
     text = f"free motion, {'3 mm, e = 0' if plays else 'ideal joints'}, 1e8 steps of 1e-5 s"
-    good = drift < 1e-11, abs(off) < 1e-4 * begin
+    good = [drift < 1e-11, abs(line[0]) < most, rest < aside]
     for quantity, unit, ours, limit, fine in (
-        ("joint residual below", "m", drift, "1e-11", good[0]),
-        ("energy error below", "J", off, "0.013", good[1]),
+        ("joint residual below", "m", drift, 1e-11, good[0]),
+        ("trend of the energy of 132 J below", "W", line[0], most, good[1]),
+        ("energy aside of its trend below", "J", rest, aside, good[2]),
     ):
         verdict = "agrees" if fine else "differs"
-        record(item=text, quantity=quantity, unit=unit, ours=float(ours), reference=limit, verdict=verdict)
+        record(item=text, quantity=quantity, unit=unit, ours=float(ours), reference=f"{limit:g}", verdict=verdict)
     assert all(good)

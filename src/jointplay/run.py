@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from . import cache
 from .engine.blocks import Cell
 from .engine.eager import EagerRecorder
 from .engine.lines import control_words
 from .engine.program import Program, run_text
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
+from .host import undisturbed
 from .words import aligned, array_dtype, array_size, contents, encode, word_of
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
+QUICK_SECONDS = 0.1  # how long quick code runs before better code is made beside it
 
 
 class Run:
     """One to eight simulations of a program side by side, each with its own state and parameters.
 
     The numbers of a simulation do not depend on how many run beside it, on chunks, buffers, pauses or rows.  quick: for
-    few steps, machine code that is made in less time and runs more slowly.
+    few steps, machine code that is made in less time and runs more slowly; None: at first, unless better code is there.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Run:
         fma: bool = True,
         share: bool = False,
         rows: int = 4096,
-        quick: bool = False,
+        quick: bool | None = False,
     ) -> None:
         if not isinstance(program, Program):
             raise ValueError(f"Run needs a program made by trace(step, ...), got {program!r}")
@@ -62,6 +63,7 @@ class Run:
         self.most: dict[str, int] = {}  # rows of a stream that are kept; those beyond are counted by their first column
         self.beyond: dict[str, list[Counter[float]]] = {s: [Counter() for _ in range(lanes)] for s in program.streams}
         self.steps_taken, self.chunk = 0, 64
+        self.better: tuple[int, bool, bool, bool] | None = None  # code that takes over once it is made
         self.slots = {s.name: s for s in (*program.parameters, *program.slots)}  # a state before a parameter
         for lane in range(lanes):
             mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
@@ -71,10 +73,14 @@ class Run:
         elif share and lanes > 1:
             raise ValueError("eager runs take one lane at a time and cannot share steps")
 
-    def _compile(self, fma: bool, share: bool, rows: int, quick: bool) -> None:
+    def _compile(self, fma: bool, share: bool, rows: int, quick: bool | None) -> None:
         """The machine code, buffers for its rows, and the words by which it is called."""
-        from .engine.native import native
+        from .engine.native import name_of, native
 
+        key = self.lanes, fma, share, False
+        if quick is None:
+            there = key in self.program.natives or cache.read(name_of(self.program, *key)) is not None
+            self.better, quick = (None, False) if there else (key, True)
         self.native = native(self.program, self.lanes, fma, share, quick)
         self.buffers = {}
         self.frame = aligned(self.native.frame * self.lanes)
@@ -195,6 +201,7 @@ class Run:
             done = self.eager_steps(left, expect or steps) if self.eager else self.native_steps(left)
             spent = time.perf_counter() - begin
             taken += done
+            self.improve(spent)
             if done == self.chunk and spent < CHUNK_SECONDS / 2:
                 self.chunk *= 2
             elif spent > 2 * CHUNK_SECONDS and self.chunk > 1:
@@ -202,6 +209,21 @@ class Run:
             if until is not None and until():
                 break
         return taken
+
+    def improve(self, spent: float) -> None:
+        """Go over to better code where it is made, which has the same bits; quick code that has run for some time has
+        it made in a thread, for this run or the next; spent: that of the last steps (s)."""
+        from .engine.native import native
+
+        if self.better is None:
+            return
+        if self.better in self.program.natives:
+            self.native, self.better = self.program.natives[self.better], None
+            return
+        before = self.native.used
+        self.native.used += spent
+        if before <= QUICK_SECONDS < self.native.used:  # once, whatever run it is
+            threading.Thread(target=native, args=(self.program, *self.better), name="jointplay code").start()
 
     def stop(self) -> None:
         """Ask a run that another thread advances to come back after its present step."""
@@ -331,23 +353,6 @@ class Run:
         except Exception as error:  # the text is anybody's, and its numbers are bad
             return f"{text}; taken once more in Python the step raises {type(error).__name__}: {error}"
         return text + (f"; first {cause}" if cause else "")
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back until state and rows agree again: for a chunk of about 50 ms, or while a step is committed."""
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    caught: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if caught:
-            handler(*caught[0])
 
 
 def announce(seconds: float, lanes: int, expect: int | None) -> None:

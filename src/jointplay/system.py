@@ -93,10 +93,7 @@ class System:
         self.reach, self.free = until, frozenset(free)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
-        self.sizes: np.ndarray | None = (
-            None  # of its coordinates, and the state in which it starts, once they are asked
-        )
-        self.launched: tuple[np.ndarray, np.ndarray] | None = None
+        self.launched: tuple[np.ndarray, np.ndarray] | None = None  # the state in which it starts, once asked for
         self.pressed: Any = None  # what presses its joints there, once asked for
         self.place: np.ndarray | None = None  # its coordinates at time 0, once it was assembled without a remark
         self.first: System | None = None  # the first of those that differ in numbers only, if this is another
@@ -159,8 +156,9 @@ class System:
             return False
         if like.traced.program.arrays or any(not isinstance(x, float) for x in mine.values()):
             return False
-        for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock", "index"):
+        for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock"):
             setattr(self, name, getattr(like, name))
+        self.index: dict[str, int] = like.index
         self.first = like.first or like
         self.words: np.ndarray = like.words.copy()
         for name, x in mine.items():
@@ -181,6 +179,21 @@ class System:
         self.clock = self.index["time"]
         self.words = self.run.parameter_words[:, 0].copy()
         self.lock = threading.Lock()  # the run has one place for a state, and systems of other numbers share it
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
+        mechanism = self.mechanism
+        clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
+        clouds.append(np.array([*mechanism.ground.all_points().values()]))
+        length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
+        return np.tile([length, length, 1.0], len(mechanism.bodies))
+
+    @cached_property
+    def at_rate(self) -> np.ndarray:
+        """Which rows prescribe a rate only, and leave the position to the start."""
+        drives, owners = self.mechanism.drives, map(self.mechanism.owner, self.rows)
+        return np.array([name in drives and drives[name].at_rate for name in owners], bool)
 
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> Evaluation:
         """The equations at coordinates q, rates v (zero unless given) and time t."""

@@ -54,3 +54,13 @@ def test_one_axis_is_a_line(opened, pages):
     page.locator("#figure circle").nth(2).click()
     assert "16" in page.locator("#run").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_lengths_are_read_in_millimetres(tmp_path):
+    clearance = jp.grid(0, 5e-3, 3)
+    study = jp.sweep(lambda clearance: clearance / 100, {"clearance": clearance})
+    study["value"].attrs["units"] = study["clearance"].attrs["units"] = "m"
+    content = report.study.payload(study, "", {"value": 4e-5})
+    [axis], metric = content["axes"], content["metrics"]["value"]
+    assert (axis["unit"], axis["values"]) == ("mm", [0.0, 2.5, 5.0])
+    assert (metric["unit"], metric["values"], metric["limit"]) == ("µm", [0.0, 25.0, 50.0], 40.0)

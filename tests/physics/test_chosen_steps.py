@@ -190,3 +190,12 @@ def test_peaks_are_forces_at_every_tolerance(made, law):
     peaks = [simulate(made.replace(control=tracking(law)), 2.0, x, error=False).peak_force.values for x in steppers]
     assert peaks[0] == pytest.approx(peaks[2], rel=0.03)
     assert peaks[1] == pytest.approx(peaks[2], rel=3e-3)
+
+
+def test_an_impact_is_written_down_once_however_often_its_step_is_tried():
+    """A step that leads past a sample into an impact is tried again after the sample."""
+    made = library.crank_rocker_2016(clearance2=1e-5, friction=0.0, restitution=0.5)
+    made = made.replace(start={"crank": 1.571, "crank.rate": 60.0, "journals": "centred"})
+    few, many = (simulate(made, 1e-3, every=x, error=False) for x in (1e-3, 1e-6))
+    assert len(set(few.impact_time.values)) == len(few.impact_time) == few.impacts.values[0]
+    assert np.array_equal(few.impact_time, many.impact_time) and np.array_equal(few.impacts, many.impacts)

@@ -1,5 +1,6 @@
 """The audit judges: limits by the run's own scale, a judgement, one sentence with the remedy."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +122,35 @@ def test_the_command_line_says_it_last_and_exits_with_1_if_strict(tmp_path, caps
     fine = ["run", str(model), "--until", "0.02", "--step", "2e-5", "-o", str(tmp_path / "out.nc"), "--strict"]
     assert main(fine) == 0
     assert capsys.readouterr().out.splitlines()[-1].split() == ["judgement", "fine"]
+
+
+BALL = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {a: {mass: 1, inertia: 0.01}, b: {mass: 3, inertia: 0.01}}
+joints:
+  G: {kind: prismatic, between: [ground.O, a.centre], axis: [1, 0]}
+  J: {kind: prismatic, between: [a.centre, b.centre], axis: [1, 0], lower: -0.1, upper: 0.2, stop_restitution: E}
+start: {a.x: 0, b.x: 0, a.x.rate: 1, b.x.rate: -0.5}
+"""
+
+
+@pytest.mark.parametrize(
+    ("e", "step", "judgement"), [(1.0, 1e-3, "doubtful"), (1.0, 5e-5, "fine"), (0.5, 1e-3, "fine")]
+)
+def test_elastic_impacts_that_each_come_up_to_a_step_late_add_up(e, step, judgement):
+    """Two masses fly to and fro in their play; the delay is what the triangle wave of their distance is off by."""
+    run = jp.simulate(jp.loads(BALL.replace("E", str(e))), 10.0, jp.MoreauJean(step, order=1), every=0.05)
+    assert run.attrs["judgement"] == judgement
+    if e == 1.0:
+        way = (0.1 - 1.5 * run.time.values) % 0.6
+        wave = np.where(way < 0.3, way, 0.6 - way) - 0.1
+        off = np.abs(run.x.values[:, 1] - run.x.values[:, 0] - wave).max() / 0.3
+        assert entries(run)["delay of impacts"]["value"] == pytest.approx(off, rel=0.02)
+
+
+@pytest.mark.parametrize(("rtol", "until"), [(1e-2, 10.0), (5e-7, 50.0)])
+def test_chosen_steps_count_every_elastic_impact(rtol, until):
+    """One every 0.2 s; rows of impacts were neglected more and more, and at last not counted."""
+    run = jp.simulate(jp.loads(BALL.replace("E", "1")), until, jp.MoreauJean(rtol=rtol), every=1.0, error=False)
+    assert int(run.impacts.sum()) == len(run.impact_time) == round(until / 0.2)

@@ -193,6 +193,15 @@ def test_lanes_that_share_their_steps_have_the_same_times():
     assert shared.observe(["crank.angle"])[0, 0] == pytest.approx(float(alone.angle[-1, 0]), abs=1e-4)
 
 
+def test_chosen_steps_of_rigid_contact_cannot_be_shared():
+    """Each lane's steps end at its own impacts; that they differ must not be silent."""
+    made = jp.library.crank_rocker_2016(clearance2=3e-3)
+    with pytest.raises(ValueError, match=r"share=True: MoreauJean\(rtol\) .* impacts of each lane.*MoreauJean\(step="):
+        jp.Simulation(made, lanes=2, share=True, reclose=True)
+    assert jp.Simulation(made, lanes=1, share=True, reclose=True).lanes == 1
+    assert jp.Simulation(made, jp.MoreauJean(step=1e-4), lanes=2, share=True, reclose=True).lanes == 2
+
+
 def test_from_eight_threads_at_once_the_numbers_are_the_same():
     mechanism, stepper, until = CASES["rigid"]
     expected = jp.simulate(mechanism, until, stepper, every=until / 10)

@@ -114,3 +114,31 @@ def test_places_in_the_middle_of_the_play_are_noted_where_journals_are_loaded():
     assert q[1] == pytest.approx(-0.501) and "bar1.y as without play" in system.notes[0]
     for other in (hanging.replace(start=below, journals="centred"), hanging.replace(start={"bar1": -np.pi / 2})):
         assert begun(other)[0].notes == []
+
+
+SOFT = jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e8})
+
+
+@pytest.mark.parametrize("contact", [jp.Rigid(), SOFT])
+def test_a_start_outside_the_play_is_closed_anew_on_request(contact):
+    """1 mm too far to the right, with half a millimetre of play."""
+    slider = LIB.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=contact)
+    right = float(jp.check(slider).q[6]) + 1e-3
+    if contact is not SOFT:
+        with pytest.raises(ModelError, match=r"^start: penetrates 'J3' by 0\.0009\d* m, .* reclose=True"):
+            jp.simulate(slider, 0.01, start={"slider.x": right})
+    run = jp.simulate(slider, 0.01, start={"slider.x": right}, reclose=True, error=False)
+    assert abs(float(run["gap"][0, 0])) < 1e-12 and float(run["peak_force"].sel(joint="J3")) < 1e3
+    assert run.attrs["judgement"] == "fine"
+
+
+@pytest.mark.parametrize(("deep", "judgement"), [(5e-3, "doubtful"), (2e-5, "fine")])
+def test_a_compliant_start_deep_in_a_wall_is_doubtful_but_a_pressed_one_is_not(deep, judgement):
+    """5 mm: the journal would begin with 40 kN, where some 100 N act."""
+    slider = LIB.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=SOFT)
+    start = {"slider.x": float(jp.check(slider).q[6]) + deep}
+    run = jp.simulate(slider, 1e-3, start=start, error=False)
+    assert "the start penetrates 'J3' by " in run.attrs["notes"] and "give other or fewer" in run.attrs["notes"]
+    assert run.attrs["judgement"] == judgement
+    assert ("its contact force at the start of 4.06e+04 N" in run.attrs["judgement_text"]) is (judgement == "doubtful")
+    assert run.attrs["judgement_text"].endswith("or --reclose.") is (judgement == "doubtful")

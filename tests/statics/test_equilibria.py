@@ -214,3 +214,14 @@ def test_a_guide_beyond_its_stop():
     text = (HUNG % (800, 0)).replace("axis: [0, -1]", "axis: [0, -1], upper: 1 cm")
     [rest] = equilibria(loads(text))
     assert not rest.valid and "joint P is 0.0145 m beyond its upper stop of 0.01 m" in rest.text
+
+
+def test_a_long_chain_comes_to_rest_where_it_hangs():
+    """From far away Newton's method on the loads gives up; downhill it gets there: n bars hang n^2/2 m g l below."""
+    n = 50
+    system = System(library.pendulum(n, angles=[-1.5 + 0.03 * i for i in range(n)]))
+    stable = [e for e in equilibria(system, starts=2) if e.stability == "stable"]
+    assert len(stable) == 1
+    assert system.evaluate(stable[0].q).potential == pytest.approx(-(n**2) / 2 * 9.81, rel=1e-12)
+    angles = np.remainder(stable[0].q[2::3], 2 * np.pi)
+    assert angles == pytest.approx(np.full(n, 1.5 * np.pi), abs=1e-9)

@@ -15,7 +15,6 @@ from .series import Series
 from .spectra import line, spectrum
 from .surrogates import surrogate_test, zero_one
 
-EXPLAINED = 0.14  # residual of two phases, over the size of the signal, up to which they explain it
 FOREIGN = 0.15  # residual of both from which on phases do not explain it
 GROWN, REACHED = 3.5, 0.15  # distance of neighbours at the end over that at the start, and over that of any two points
 CYCLES = 20  # mean periods that a series must hold before it is called chaotic
@@ -23,7 +22,6 @@ DRIFT = 0.5  # relative change from quarter to quarter, beyond which a signal ha
 TOGETHER = 0.24  # mean time between neighbours over the length: below, they are near in time and the motion changes
 TREND = 3.0  # a straight line that rises by so many standard deviations of the rest is taken out
 K_CHAOS = 0.5
-NO_PERIOD = "no period explains the signal"
 
 
 def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
@@ -33,7 +31,7 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
     """
     series, notes = prepared(series)
     details: dict[str, Any] = {"series": series}
-    one, two, phases = phase_evidence(series, details)
+    one, two, phases = phase_evidence(series)
     explained = one is not None or two is not None
     chaos = neighbour_evidence(series, twin, explained, details, decides=not explained)
     evidence = [*phases, stationary(series, not explained), *chaos, comb_evidence(series, one, details), *notes]
@@ -85,38 +83,34 @@ def left_over(series: Series) -> float:
     return float(np.median(folded.curve(series.time[kept] + lag) - series.values[kept])) / lag
 
 
-def phase_evidence(series: Series, details: dict[str, Any]) -> tuple[float | None, Any, list[Evidence]]:
+def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence]]:
     """What one period and what two explain; the period if one does, the two if they do."""
-    found, enough = regular.one_phase(series), regular.tolerance(series)
-    late = False
-    if found.residual > enough and len(series.values) >= 1200 and regular.LEAST_PERIODS:
-        half = series.after(series.time[len(series.time) // 2])  # it may have settled by then
-        again = regular.one_phase(half)
-        if again.residual <= regular.tolerance(half):
-            found, late, enough = again, True, regular.tolerance(half)
-    periodic = found.residual <= enough
-    period = found.periods[0] if periodic else None
-    alike = f"up to {enough:.2g} counts as the same"
-    said = f"repeats after {period:.6g} s{' in the second half' if late else ''}; {alike}" if period else NO_PERIOD
-    said = said if period or found.periods else "too short to see a period again"
-    row = Evidence("change after one period, over the size of the signal", number(found.residual), None, said,
-                   PERIODIC if periodic else "", decides=True)  # fmt: skip
-    if periodic and found.residual <= regular.FINE:
-        return period, None, [row]
-    two = regular.two_phases(series)
-    same = any(abs(found.periods[0] / one - 1) < 1e-3 for one in two.periods) if periodic else False
-    if periodic and (same or not two.residual < 0.5 * found.residual):
-        return period, None, [row]
-    both = two if two.residual <= EXPLAINED else None
-    if periodic:
-        row = replace(row, says=f"nearly the same after {period:.6g} s, but two phases explain it better", votes="")
-    return None, both, [row, two_phase_evidence(two, both is not None, min(two.residual, found.residual) > FOREIGN)]
+    found, when = regular.repetition(series), ""
+    if not found.holds and len(series.values) >= 1200:
+        again = regular.repetition(series.after(series.time[len(series.time) // 2]))  # it may have settled by then
+        found, when = (again, " in the second half") if again.holds else (found, when)
+    said, vote = found.says(when), PERIODIC if found.holds else ""
+    name = "change after one period, over the size of the signal"
+    row = Evidence(name, number(found.residual), None, said, vote, decides=True)
+    if found.holds and found.residual <= regular.FINE:
+        return found.period, None, [row]
+    two, explained = regular.second_phase(series, found)
+    if found.holds and found.period is not None:
+        same = any(abs(found.period / one - 1) < 1e-3 for one in two.periods)
+        if same or not explained:
+            return found.period, None, [row]
+        said = f"nearly the same after {found.period:.6g} s, but two phases explain it better"
+        row = replace(row, says=said, votes="")
+    foreign = min(two.residual, found.residual) > FOREIGN
+    return None, two if explained else None, [row, two_phase_evidence(two, explained, foreign)]
 
 
 def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> Evidence:
     """What two phases explain; foreign: whether phases leave so much that it is no regular motion."""
-    limit, vote = f"up to {EXPLAINED:g} would", ""
-    said = f"two phases do not explain the signal ({limit})" if two.periods else "too short for two phases"
+    said, vote = (
+        f"two phases do not explain the signal ({regular.LIMIT})" if two.periods else "too short for two phases",
+        "",
+    )
     if explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain the signal"
         vote = QUASI
@@ -259,4 +253,4 @@ def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:
     against = [one.indicator.partition(",")[0] for one in evidence if one.decides and one.votes == INCONCLUSIVE]
     longer = f"a longer series of the settled motion (now {series.length:g} s)"
     period = "" if series.period else ", the period of the drive (--period)"
-    return f"{longer}{period}, or {model}; open by: {', '.join(against) or 'no indicator speaks'}"
+    return f"{longer}{period}, or {model}; it is left open by: {', '.join(against) or 'no indicator speaks'}"

@@ -14,6 +14,10 @@ from .series import Series
 from .spectra import line
 
 TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
+MEETS = 0.05  # of the time between two samples: what they may be apart and still meet
+SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
+EXPLAINED, HALF = 0.14, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
+LIMIT = f"they may leave {EXPLAINED:g}, and half of what one leaves"
 FINE, CLOSE = 0.002, 0.03  # of the size of the signal: what may be left where a period explains it
 SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor by two
 LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
@@ -40,6 +44,42 @@ def size(errors: np.ndarray, values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(kept**2))) / scale
 
 
+@dataclass(frozen=True)
+class Repetition:
+    """How nearly a signal repeats after the period (s) that comes closest, None if it is too short to see one.
+
+    residual: over the size of the signal; enough: up to which it counts as the same; smooth: correlation of what is
+    left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation; clean: whether
+    neither noise nor interpolation can explain what is left.
+    """
+
+    period: float | None
+    residual: float
+    enough: float
+    smooth: float
+    clean: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the signal repeats: what is left is next to nothing, or small and noise."""
+        small = self.period is not None and self.residual <= self.enough
+        return small and (self.residual <= FINE or (self.smooth <= SMOOTH and not self.clean))
+
+    def says(self, when: str = "") -> str:
+        """That in words."""
+        if self.period is None:
+            return "too short to see a period again"
+        if self.holds:
+            return f"repeats after {self.period:.6g} s{when}; up to {self.enough:.2g} counts as the same"
+        if self.residual <= self.enough and self.clean:
+            left = f"{self.residual:.2g} is left where samples of both meet, and a simulation has no noise"
+            return f"nearly the same after {self.period:.6g} s{when}, but {left}"
+        if self.residual <= self.enough:
+            left = f"what is left is smooth from sample to sample (correlation {self.smooth:.2f}), not noise"
+            return f"nearly the same after {self.period:.6g} s{when}, but {left}"
+        return f"no period explains the signal (up to {self.enough:.2g} would count as the same)"
+
+
 class Folded:
     """A signal laid over itself some time later."""
 
@@ -57,6 +97,16 @@ class Folded:
             return np.inf
         later = self.curve(series.time[kept] + lag)
         return size(later - series.values[kept], series.values) / np.sqrt(2)
+
+    def smooth(self, lag: float) -> float:
+        """The correlation from sample to sample of what changes in a time (s), without its largest tenth."""
+        kept = self.series.time <= self.series.time[-1] - lag
+        left = self.curve(self.series.time[kept] + lag) - self.series.values[kept]
+        most = np.percentile(np.abs(left), 100 * (1 - TRIMMED))
+        left = np.clip(left, -most, most)
+        left -= left.mean()
+        power = float(np.mean(left * left))
+        return float(np.mean(left[1:] * left[:-1])) / power if power else 0.0
 
     def residual(self, period: float) -> float:
         """The change after one period, or after as many as half the series holds if that is more: what drifts slowly
@@ -142,6 +192,38 @@ def one_phase(series: Series, most: int = 16) -> Phases:
     return Phases((tries[first],), found[first])
 
 
+def repetition(series: Series) -> Repetition:
+    """How nearly a signal repeats."""
+    found, enough = one_phase(series), tolerance(series)
+    if not found.periods or not np.isfinite(found.residual):
+        return Repetition(None, np.inf, enough, 0.0)
+    [period] = found.periods
+    many = max(1, int(0.5 * series.length / period))
+    folded = Folded(series)
+    smooth = max(folded.smooth(period), folded.smooth(many * period))
+    meets = meeting(series, period) if series.period is not None and found.residual > FINE else None
+    if meets is None:
+        return Repetition(period, found.residual, enough, smooth)
+    left = max(folded.change(meets), min(found.residual, FINE))
+    return Repetition(period, left, enough, folded.smooth(meets), series.simulated)
+
+
+def meeting(series: Series, period: float) -> float | None:
+    """The multiple (s) of a period, within half the series, after which samples fall on samples, so that nothing is
+    interpolated; None if there is none."""
+    lags = period * np.arange(1, int(0.5 * series.length / period) + 1)
+    off = np.abs(lags / series.interval - np.round(lags / series.interval))
+    return float(lags[np.argmin(off)]) if len(lags) and off.min() <= MEETS else None
+
+
+def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
+    """Two phases that explain a signal best, and whether they do: they leave little, and less than half of what one
+    leaves, the drive's if it is known (some multiple of it always comes close)."""
+    two = two_phases(series)
+    left = one.residual if series.period is None else Folded(series).residual(series.period)
+    return two, two.residual <= min(EXPLAINED, HALF * left)
+
+
 def tolerance(series: Series) -> float:
     """The residual up to which a signal is called periodic: thrice its grain, from 0.2 to 3 % of its size."""
     return float(np.clip(3 * grain(series), FINE, CLOSE))
@@ -196,8 +278,8 @@ def two_phases(series: Series) -> Phases:
 
 
 def commensurate(f: float, g: float, length: float) -> bool:
-    """Whether two frequencies (Hz) have a common period of a few turns, or one is any multiple of the other, as far as a
-    length (s) can tell."""
+    """Whether two frequencies (Hz) have a common period of a few turns, or one is any multiple of the other, as far as
+    a length (s) can tell."""
     whole = range(1, FEW + 1)
     low, high = sorted((f, g))
     return abs(high - round(high / low) * low) * length < 0.5 or any(

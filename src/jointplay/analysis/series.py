@@ -25,7 +25,7 @@ SAME = 1e-12  # of the largest value: a smaller spread is round-off
 class Series:
     """Samples of one signal at equal intervals; `period` (s) of what drives it, if that is known.
 
-    error: how far the samples may be off, in units of the signal (integration, rounding, noise); 0 if unknown.
+    simulated: whether it comes from a simulation, so that it holds no noise.
     """
 
     time: np.ndarray
@@ -33,7 +33,7 @@ class Series:
     name: str = "signal"
     unit: str = ""
     period: float | None = None
-    error: float = 0.0
+    simulated: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "time", np.asarray(self.time, float))
@@ -112,7 +112,7 @@ def from_run(run: Dataset, name: str | None = None, period: float | None = None)
         name = liked[-1]
     if name not in columns:
         raise InputError(f"no signal {name!r} in this result; there are {', '.join(columns)}")
-    return Series(time, columns[name], name, period=period)
+    return Series(time, columns[name], name, period=period, simulated=True)
 
 
 def moves(values: np.ndarray) -> bool:

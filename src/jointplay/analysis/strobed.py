@@ -115,7 +115,7 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
     late = whole[len(whole) // 2 :]  # what is left of the transient does not count
     changed = by_finer_steps(seen)
     finer = None if changed is None else np.array([seen.shares(part).max() for part in changed])
-    rule = Rule.of(seen, sign, finer)
+    rule = Sameness.of(seen, sign, finer)
     residuals = changes(seen, late)
     multiple = rule.repeats(residuals)
     shown = residuals[multiple - 1] if multiple else residuals[np.argmin(residuals.max(axis=1))]
@@ -138,7 +138,7 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Sameness:
     """Up to which change over the motion a section counts as the same: at most phases, and at the few where errors of
     the integration show before they die away."""
 
@@ -146,12 +146,12 @@ class Rule:
     most: float
 
     @staticmethod
-    def of(seen: Watched, sign: int, finer: np.ndarray | None) -> Rule:
+    def of(seen: Watched, sign: int, finer: np.ndarray | None) -> Sameness:
         """From the error of the integration at the start, and from what finer steps change at each phase."""
         enough = max(REPEATS, CLEAR * (seen.error or 0.0))
         if sign <= 0 and finer is not None and np.median(finer) <= VAGUE:
             enough = max(enough, CLEAR * float(np.median(finer)))
-        return Rule(enough, max(enough, CLEAR * float(finer.max())) if sign < 0 and finer is not None else enough)
+        return Sameness(enough, max(enough, CLEAR * float(finer.max())) if sign < 0 and finer is not None else enough)
 
     def repeats(self, residuals: np.ndarray) -> int | None:
         """The smallest k whose changes (k, phases) are small enough."""
@@ -167,8 +167,8 @@ def spread_of(seen: Watched, states: np.ndarray) -> np.ndarray:
 def no_motion_of_its_own(seen: Watched, late: np.ndarray, spread: float, unclear: float) -> str:
     """Why a section is spread though no second rate turns: the error of the integration, or a transient that fades.
 
-    unclear: what may be an error. A quasi-periodic motion fills its curve again and again, so that the spread stays; a transient loses it. Both are
-    the largest over all phases and numbers, which see the curve from many sides.
+    unclear: what may be an error. A quasi-periodic motion fills its curve again and again, so that the spread stays; a
+    transient loses it. Both are the largest over all phases and numbers, which see the curve from many sides.
     """
     if spread <= unclear:
         return (
@@ -182,7 +182,7 @@ def no_motion_of_its_own(seen: Watched, late: np.ndarray, spread: float, unclear
 
 
 def repeat_evidence(
-    multiple: int | None, change: np.ndarray, rule: Rule, points: int, sign: int, parting: bool, clear: bool
+    multiple: int | None, change: np.ndarray, rule: Sameness, points: int, sign: int, parting: bool, clear: bool
 ) -> Evidence:
     """Whether the section repeats: its change in the middle of the phases, and where it is most; clear: whether its
     spread is far beyond the error of the integration."""

@@ -11,10 +11,10 @@ import numpy as np
 from ..errors import InputError
 from .agreement import FIRST, Agreement
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
-from .indicators import EXPLAINED, comb_evidence, neighbour_evidence, prepared
+from .indicators import comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
 from .pace import Pace
-from .regular import one_phase, tolerance, two_phases
+from .regular import LIMIT, repetition, second_phase
 from .series import LEAST, Series, moves
 from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, section_evidence
 from .things import Thing, ensure_thing, go
@@ -87,7 +87,11 @@ def thing_verdict(
     outside: whether a signal of it is looked at from outside too, which decides nothing. pace: is told how far it is.
     """
     pace = pace or Pace()
-    seen = watched(make, plan, pace=pace)
+    return judged(watched(make, plan, pace=pace), plan, outside, pace)
+
+
+def judged(seen: Watched, plan: Observation, outside: bool, pace: Pace) -> Verdict:
+    """The verdict on what was seen of a motion; outside, pace: as of `thing_verdict`."""
     if FIRST not in seen.exponents or len(seen.states[0]) < LEAST:
         return interrupted(plan, pace, seen)
     series, _ = prepared(chosen_signal(seen, plan))
@@ -276,7 +280,9 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
     if name not in names:
         raise InputError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
     values = states[:, names.index(name)]
-    return Series(plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period)
+    return Series(
+        plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True
+    )
 
 
 def stays(values: np.ndarray) -> bool:
@@ -309,14 +315,12 @@ def phase_rows(
         return ([] if settled or found is None else [two_phase_row(series, found)]), period
     if together.sign < 0:
         return [], None
-    one, enough = one_phase(series), tolerance(series)
+    one = repetition(series)
     if together.sign == 0 and together.parting:
         said = "decides nothing: neighbouring motions part in one of the runs"
         return [Evidence(name, number(one.residual), None, said, INCONCLUSIVE, decides=True)], None
-    enough = enough if together.sign == 0 else EXPLAINED
-    if one.residual <= enough:
-        said = f"repeats after {one.periods[0]:.6g} s (up to {enough:.2g} counts as the same)"
-        return [Evidence(name, one.residual, None, said, PERIODIC, decides=True)], one.periods[0]
+    if one.holds:
+        return [Evidence(name, one.residual, None, one.says(), PERIODIC, decides=True)], one.period
     row = two_phase_row(series, None)
     if together.sign > 0 and row.votes != QUASI:
         row = replace(row, votes=CHAOTIC)
@@ -325,9 +329,8 @@ def phase_rows(
 
 def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
     """Whether two phases explain the signal, and the section does not just fade or hide in the integration error."""
-    two = two_phases(series)
-    explained = two.residual <= EXPLAINED
-    said = f"two phases do not explain it (up to {EXPLAINED:g} would)"
+    two, explained = second_phase(series, repetition(series))
+    said = f"two phases do not explain it ({LIMIT})"
     if explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
     vote = QUASI if explained else INCONCLUSIVE

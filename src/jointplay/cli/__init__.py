@@ -159,13 +159,13 @@ def _parser() -> options.Parser:
     options.add_reproduce(add("reproduce", "compute a published study and compare the numbers", "reproduce"))
     _add_analyse(add("analyse", "say whether a motion is periodic, quasi-periodic or chaotic, and why", "analyse"))
     options.add_looking(add)
-    _add_report(add("report", "write a run as one HTML page in which the mechanism moves, or a study as one"))
+    _add_report(add("report", "write a run as an animated HTML page, or a study as an HTML page"))
     _add_own(add("schema", "print the JSON schema of model files, for completion in an editor"))
     _add_new(add("new", "write a commented model file to start from"))
     cache = add("cache", "show or clear the cache of compiled code")
     cache.add_argument("--clear", action="store_true", help="delete the cached files")
-    add("doctor", "show versions, processor and cache, and compute two numbers that are known", "doctor")
-    _add_completion(add("completion", "print what lets a shell complete commands and options", "completion"))
+    add("doctor", "show versions, processor and cache, and run a self-test", "doctor")
+    _add_completion(add("completion", "print a completion script for a shell", "completion"))
     return parser
 
 
@@ -190,7 +190,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--atol", metavar="A", help="absolute tolerance of adaptive steps; not for rigid contact")
     run.add_argument("--step", metavar="TIME", help="length of fixed steps (--order 1: 1e-5 s unless given)")
     _add_order(run)
-    run.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
+    run.add_argument("--reclose", action="store_true", help="take only as many start values as ideal joints need")
     settled = "report peaks, shares, impacts and losses from this time on as well; or '2 turns of motor'"
     run.add_argument("--settled", metavar="TIME", help=settled)
     run.add_argument("--convergence", action="store_true", help="state errors by a run with half the step")
@@ -198,7 +198,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--strict", action="store_true", help="exit with 1 if the audit finds the run doubtful or wrong")
     run.add_argument("--plot", metavar="FILE", help="draw motion and joint forces: .png, .pdf or .svg")
     run.add_argument("--report", nargs="?", const="", metavar="FILE",
-                     help="write the page in which it moves too (default: the result's name with .html)")  # fmt: skip
+                     help="also write the animated page (default: the result's name with .html)")  # fmt: skip
     run.add_argument("--open", action="store_true", help="open the page of --report in a browser")
     run.epilog = "Ctrl-C or SIGTERM ends a run early and keeps what was computed; a second one ends at once."
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -249,7 +249,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     methods = ("sobol", "latin", "random", "saltelli")
     sweep.add_argument("--method", default="sobol", choices=methods, help="how samples are drawn (default: sobol)")
     sweep.add_argument("-o", "--output", metavar="STORE", help="the store (default: the model's name with .zarr)")
-    sweep.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
+    sweep.add_argument("--reclose", action="store_true", help="take only as many start values as ideal joints need")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.epilog = (
         "A study that was stopped or killed goes on where it was when the same command is given again; more values or "
@@ -286,7 +286,7 @@ def _add_analyse(analyse: argparse.ArgumentParser) -> None:
         "--contacts", action="store_true", help="also how the exponent depends on stiffness and damping of the contacts"
     )
     analyse.add_argument("--every", metavar="TIME", help=argparse.SUPPRESS)
-    analyse.add_argument("--reclose", action="store_true", help="assemble the start again, from its first values alone")
+    analyse.add_argument("--reclose", action="store_true", help="take only as many start values as ideal joints need")
     analyse.add_argument("-o", "--output", metavar="FILE", help="the page (default: the name with _analysis.html); "
                          "with --over the store, *.zarr, with which the same command goes on")  # fmt: skip
     analyse.add_argument(

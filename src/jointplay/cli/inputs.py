@@ -50,7 +50,8 @@ def _changed(found: Mechanism, changes: Sequence[str]) -> Mechanism:
     try:
         return found.with_(numbers)
     except ModelError as error:
-        raise ModelError(*(Problem(("--set", *p.path), p.text) for p in error.problems)) from None
+        named = ((" ".join(map(str, ("--set", *p.path[:1]))), p) for p in error.problems)
+        raise ModelError(*(Problem((where, *p.path[1:]), p.text) for where, p in named)) from None
 
 
 def duration(option: str, text: str, zero: bool = False) -> float:

@@ -113,8 +113,8 @@ def compare(arguments: argparse.Namespace) -> None:
     rows = [("", *names, *(["difference"] if pair else []), "")]
     for text, unit, numbers in _headlines(list(runs.values())):
         size, shown = spoken(max(map(abs, numbers)), unit)
-        cells = [f"{x * size:.5g}" for x in numbers]
-        rows.append((text, *cells, *([_relative(*numbers)] if pair else []), shown))
+        cells = [f"{x:.0f}" if text == "steps" else f"{x * size:.5g}" for x in numbers]
+        rows.append((text, *cells, *(["" if text == "steps" else _relative(*numbers)] if pair else []), shown))
     print(columns(rows))
     print()
     print(columns(_distances(runs)))

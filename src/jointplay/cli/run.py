@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -214,7 +215,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
     lines = [
         ("mechanism", mechanism.name),
         ("degrees of freedom", str(attrs["degrees_of_freedom"])),
-        ("stepper", attrs["stepper"]),
+        ("stepper", re.sub(r"(?<=\()\w+=None, |, \w+=None", "", attrs["stepper"])),
         ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
         ("wall time", f"{_wall(wall[0])} to prepare (equations, machine code), {_wall(wall[1])} to compute"),
         ("outcome", attrs["outcome"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import threading
 import time
 from pathlib import Path
@@ -18,6 +19,8 @@ from .program import Program
 from .values import LANES
 
 _lock = threading.Lock()  # LLVM is entered by one thread at a time
+if hasattr(os, "register_at_fork"):  # a process that begins as the copy of another one may find it held by nobody
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def target(opt: int = 1) -> Any:
@@ -44,6 +47,12 @@ def place() -> str:
     return " ".join([version, str(llvm.llvm_version_info), *host])
 
 
+def name_of(program: Program, lanes: int, fma: bool, share: bool, quick: bool) -> str:
+    """The name under which machine code is kept between processes."""
+    cut = pieces.LONGEST if pieces.is_long(program) else None
+    return hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {quick} {cut} {place()}".encode()).hexdigest()
+
+
 class Native:
     """A program as machine code for so many lanes, with the time each part took in `seconds`.
 
@@ -55,9 +64,8 @@ class Native:
     ) -> None:
         if lanes not in LANES:
             raise ValueError(f"lanes must be one of {LANES}, got {lanes!r}")
-        times = [time.perf_counter()]
-        cut = pieces.LONGEST if pieces.is_long(program) else None
-        key = hashlib.sha256(f"{program.digest} {lanes} {fma} {share} {quick} {cut} {place()}".encode()).hexdigest()
+        times, cut = [time.perf_counter()], pieces.is_long(program)
+        key = name_of(program, lanes, fma, share, quick)
         with _lock:
             code = cache.read(key)
             self.cached = code is not None
@@ -78,6 +86,7 @@ class Native:
         self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
         times.append(time.perf_counter())
         parts = ("cache", "load") if self.cached else ("assembly", "llvm", "load")
+        self.used = 0.0  # s of steps, of all runs
         self.seconds = dict(zip(parts, map(float.__sub__, times[1:], times), strict=True))
 
     def __call__(self, control: Any) -> None:

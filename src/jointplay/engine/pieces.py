@@ -18,9 +18,7 @@ from .machine import ALIGNED, Assembler
 from .program import Program
 from .values import Value
 
-LONG = (
-    8000  # operations: a longer program is cut; rigid steps of second order with two loose joints are slower in pieces
-)
+LONG = 8000  # operations: a longer program is cut; rigid steps with two loose joints would be slower in pieces
 LONGEST = 600  # operations and reads of a piece
 FEW = 40  # arguments and results of a subroutine that stay in registers
 MOVES = 100  # of one function

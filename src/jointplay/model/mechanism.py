@@ -304,6 +304,8 @@ class Mechanism(Part):
             written |= {keys.partition(".")[2]: known for keys, known in written.items()}
             written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
             hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
+            if address.endswith(".fit"):
+                hint = "; a fit is no number: write it into the model, or set clearance"
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine.program import Names
-from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, shared_max, stop, whole
+from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, stop, whole
 from ..engine.trees import mapped
 from ..engine.typing import Scalar
 from ..engine.values import bits, from_bits, number, sqrt, where
@@ -173,13 +173,21 @@ class ChosenMarch(March):
         lands = ~sampling & (ahead >= until - edge)
         after = motion.after = where(sampling, time, where(lands & (ahead > until + edge), until, ahead))
         motion.counts = ~sampling
+        begun, struck = (
+            memory("impacts.begun", -1),
+            memory("impacts.struck", -1),
+        )  # steps whose impacts are written down
+        motion.begins = ~sampling & (begun.value != self.taken.value)
+        motion.strikes = ~sampling & (struck.value != self.taken.value)
         length = after - now.t
         step: Step = self.stepper.take(motion, Point(now, Slope([], [], [], [])), length)
-        error, end = shared_max(where(step.error == step.error, step.error, HOPELESS)), step.end
+        error, end = where(step.error == step.error, step.error, HOPELESS), step.end
         early = ~(end.t >= after)  # something struck
         sampled = sampling & (((error <= 1.0) & ~early) | (waits.value == LAST))
         beyond = ~sampling & (error <= 1.0) & (waits.value == FIRST) & (end.t > time)
         taken = ~sampling & (error <= 1.0) & ~beyond
+        begun.value = where(sampling, begun.value, self.taken.value)
+        struck.value = where(beyond, self.taken.value, struck.value)  # it will be tried again
         waits.value = where(sampling & ~sampled, FIRST, where(beyond, LAST, where(sampled | taken, 0.0, waits.value)))
         uncut = (after == ahead) & (h >= chosen.value)  # one that was cut short knows nothing of longer ones
         best = self.following(length, error)

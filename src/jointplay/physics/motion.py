@@ -73,6 +73,8 @@ class Motion:
         self.taken: Scalar = 0  # how many steps were taken before this one
         self.after: Scalar = 0.0  # the time at which it ends
         self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
+        self.begins: Scalar = True  # whether impacts at its very beginning are written down,
+        self.strikes: Scalar = True  # and those that follow: not twice, where it is tried twice
         self.last: Scalar = None  # the last time that it feels, if it ends where something jumps
         # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
         self.inline = self.fixed and analog is None and self.n <= SMALL
@@ -238,7 +240,7 @@ class Motion:
     def within(self, before: Point, after: Point, h: Scalar, u: Scalar, t: Scalar) -> State:
         """The state inside a step of length h, at the time t, u of it from 0 to 1; contacts are as at its beginning."""
         a, b = before.state, after.state
-        q, v = self.interpolate(u, h, before, after)
+        q, v = self.interpolate(u, h, *((one.state.q, one.state.v, one.slope.v) for one in (before, after)))
 
         def between(part: str) -> Vector:
             ends = zip(*(getattr(x, part) for x in (a, before.slope, b, after.slope)), strict=True)
@@ -247,9 +249,10 @@ class Motion:
         known = [x + (t - a.t) * rate for x, rate in zip(a.known, before.slope.known, strict=True)]
         return State(t, q, v, between("z"), between("w"), a.modes, a.approach, known)
 
-    def _interpolate(self, u: Scalar, h: Scalar, before: Point, after: Point) -> tuple[Vector, Vector]:
-        first = zip(before.state.q, before.state.v, before.slope.v, strict=True)
-        last = zip(after.state.q, after.state.v, after.slope.v, strict=True)
+    def _interpolate(
+        self, u: Scalar, h: Scalar, before: Sequence[Vector], after: Sequence[Vector]
+    ) -> tuple[Vector, Vector]:
+        first, last = zip(*before, strict=True), zip(*after, strict=True)
         both = [dense(u, h, one, other) for one, other in zip(first, last, strict=True)]
         return [x for x, _ in both], [rate for _, rate in both]
 

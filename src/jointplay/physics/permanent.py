@@ -38,6 +38,7 @@ def watch(
     """The end of a step of length h, or the moment inside it where a joint in permanent contact begins to pull; begun:
     what each of them pushed at the beginning."""
     lost = memory("contact.lost", 0)
+    half = 0.5 * number(whole(1))  # as a value: the text of `within` is the same for all of them
 
     def locate(place: int, joint: Joint, push: Callable[[Scalar], Scalar], pulls_at: Scalar) -> tuple[Point, Scalar]:
         def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
@@ -65,7 +66,7 @@ def watch(
             state = motion.within(before, after, h, u, before.state.t + u * h)
             return motion.pushes(motion.acting(state))[i]
 
-        middle, end = push(0.5), motion.pushes(acting)[i]
+        middle, end = push(half), motion.pushes(acting)[i]
         dip, lowest = vertex(begun[i], middle, end)
         low = branch(lowest < NEAR * maximum(begun[i], end), functools.partial(push, dip), lambda: 1.0)
         pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (end < 0.0) | (low < 0.0))

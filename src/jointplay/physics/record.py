@@ -245,10 +245,22 @@ class Bookkeeping:
     def impact(self, i: int, c: Spot, touch: Touch, t: Scalar) -> None:
         """Count an impact and write it down."""
         total(f"{c.label}.impacts", 1.0)
+        if self.motion.fixed and not self.motion.remembers:
+            self.late(c, t)
         angle = atan2(c.place.y, c.place.x) if c.place else 0.0
         lost = touch.bumped + touch.rubbed
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
+
+    def late(self, c: Spot, t: Scalar) -> None:
+        """How late impacts of a joint are, each by up to a step: what rebounds carry on of it adds up, as a share of
+        the longest flight from one impact to the next."""
+        last, longest = memory(f"{c.joint}.struck", 0.0), memory(f"{c.joint}.flight", 0.0)
+        behind, anew = memory(f"{c.joint}.behind", 0.0), t > last.value
+        longest.value = maximum(longest.value, t - last.value)
+        more = self.equations.numbers(c.restitution) * (behind.value + self.p["stepper.step"])
+        behind.value, last.value = where(anew, more, behind.value), t
+        peak("late", behind.value / maximum(longest.value, 1e-300))
 
     def corners(self, found: Sequence[Spot], touches: Sequence[Touch], length: Scalar) -> None:
         """Count how the four corners of a joint that has them touch, and how often its load changes sides."""

@@ -7,6 +7,7 @@ import contextlib
 import html as markup
 import io
 import os
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -36,19 +37,27 @@ main > section { margin-top: 4px; }
 .figures { display: grid; gap: 12px; align-items: start;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
 .figures figure { margin: 0; padding: 10px; }
-.figures img { max-width: 100%; height: auto; display: block; margin: auto; }
+.figures img { background: #fff; border-radius: 6px; max-width: 100%; height: auto; display: block; margin: auto; }
 .figures figcaption { display: block; }
 #verdict { font-size: 20px; font-weight: 600; padding: 12px 16px; margin: 0 0 10px; }
 #evidence th, #evidence td { width: auto; }
 td.number { white-space: nowrap; }
 .wide { overflow-x: auto; }
+@media (max-width: 700px) {
+  #evidence tr { display: grid; grid-template-columns: minmax(0, 1fr) auto auto; }
+  #evidence th { display: none; }
+  #evidence td:last-child { grid-column: 1 / -1; padding-top: 0; color: var(--soft); }
+  #evidence td:not(:last-child) { border-bottom: 0; }
+}
 body { padding-bottom: 30px; }
 """
 
 
 def html(found: Verdict, command: str = "") -> str:
     """The page of a verdict as text: one file, which asks nothing of the network."""
-    style = (files(__package__) / "page.css").read_text(encoding="utf-8") + STYLE
+    style = (files(__package__) / "page.css").read_text(encoding="utf-8")
+    [dark] = re.findall(r':root\[data-theme="dark"\] (\{[^}]*\})', style)  # which other pages ask for by a script
+    style += f"@media (prefers-color-scheme: dark) {{ :root {dark} }}\n{STYLE}"
     shown = [
         f'<figure class="card"><img alt="{markup.escape(text)}" src="data:image/png;base64,{picture(figure)}">'
         f"<figcaption>{markup.escape(text)}</figcaption></figure>"

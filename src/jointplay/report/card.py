@@ -110,6 +110,11 @@ def picture(run: xarray.Dataset) -> str:
     parts = []
     for k, points in enumerate(outlines(places).values()):
         colour, drawn = SERIES[k % len(SERIES)], " ".join(at(complex(point)) for point in points[:, i])
+        if len(points) == 1:  # a block, of which the pin alone is known
+            corner = [float(part) - 9 for part in drawn.split(",")]
+            place = f'x="{corner[0]:.1f}" y="{corner[1]:.1f}" width="18" height="18" rx="3"'
+            parts.append(f'<rect {place} fill="{tint(colour)}" stroke="{colour}" stroke-width="1.5"/>')
+            continue
         for stroke, width in ((colour, 9), (tint(colour), 6)):
             parts.append(f'<polyline points="{drawn}" fill="none" stroke="{stroke}" stroke-width="{width}"/>')
     for joint in places.mechanism.joints.values():
@@ -119,7 +124,8 @@ def picture(run: xarray.Dataset) -> str:
             parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{CARD}" stroke="{edge}" stroke-width="2"/>')
     wide, high = (2 * pad + scale * span for span in (right - left, top - bottom))
     return (
-        f'<svg width="{wide:.0f}" height="{high:.0f}" role="img" aria-label="the mechanism" stroke-linecap="round" '
+        f'<svg width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} {high:.0f}" role="img" '
+        f'aria-label="the mechanism" stroke-linecap="round" '
         f'stroke-linejoin="round" style="background:{CARD};border:1px solid {GHOST}55;border-radius:8px">'
         f"{''.join(parts)}</svg>"
     )

@@ -143,10 +143,11 @@ function histogram(svg) {
   const good = metric.values.map((y, i) => [y, i]).filter(([y, i]) => y !== null && data.status[i] === 1);
   if (!good.length) { element("caption").textContent = "No run has a value."; return; }
   const sorted = [...good].sort((p, q) => p[0] - q[0]), low = sorted[0][0], high = sorted.at(-1)[0];
-  const size = (high - low) / 40 || 1, bins = Array.from({ length: 40 }, () => []);
-  for (const pair of sorted) bins[Math.min(39, Math.floor((pair[0] - low) / size))].push(pair);
+  const limit = state.limit, size = (high - low) / 40 || 1, bins = Array.from({ length: 41 }, () => []);
+  const start = limit !== null && limit > low && limit < high ? limit - Math.ceil((limit - low) / size) * size : low; // an edge at the limit
+  for (const pair of sorted) bins[Math.min(40, Math.max(0, Math.floor((pair[0] - start) / size)))].push(pair);
   const most = Math.max(...bins.map((bin) => bin.length));
-  const limit = state.limit, a = limit === null ? low : Math.min(low, limit), b = limit === null ? high : Math.max(high, limit);
+  const a = limit === null ? low : Math.min(low, limit), b = limit === null ? high : Math.max(high, limit);
   const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (n) => H - BOTTOM - n / most * (H - TOP - BOTTOM - 30);
   for (const n of ticks(0, most, 5)) {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(n), y2: Y(n), stroke: "var(--line)" }, null, svg);
@@ -154,7 +155,7 @@ function histogram(svg) {
   }
   bins.forEach((bin, i) => {
     if (!bin.length) return;
-    const from = low + i * size, beyond = limit !== null && from >= limit;
+    const from = start + i * size, beyond = limit !== null && from + size / 2 > limit;
     const bar = make("rect", { x: X(from) + 0.5, width: Math.max(1, X(from + size) - X(from) - 1), y: Y(bin.length), height: H - BOTTOM - Y(bin.length), fill: beyond ? "var(--c1)" : "var(--c0)", class: "cell", tabindex: 0 }, null, svg);
     bar.addEventListener("click", () => tell(bin[Math.floor(bin.length / 2)][1]));
     bar.addEventListener("pointerenter", () => { element("caption").textContent = `${bin.length} runs from ${shown(from)} to ${shown(from + size)} ${metric.unit}; click for one of them`; });
@@ -201,7 +202,7 @@ function tell(run, why = "") {
   command.textContent = data.replay.replace("RUN", run);
   const hint = document.createElement("p");
   hint.className = "hint";
-  hint.textContent = data.replay ? "This command computes the run again, bit for bit, with its full result and moving page:" : "";
+  hint.textContent = data.replay ? "This command computes the run again, bit for bit, with its full result and its animated page:" : "";
   box.append(heading, table, hint, ...(data.replay ? [command] : []));
 }
 

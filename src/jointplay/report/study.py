@@ -12,6 +12,7 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InputError
+from ..plots.style import largest, spoken
 from ..studies import telling
 from ..studies.axes import RUN
 from ..studies.meaning import percentiles
@@ -77,7 +78,7 @@ def axis(study: xarray.Dataset, dimension: str) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name, array in study.coords.items():
         if array.dims == (dimension,) and name != RUN:
-            columns[str(name)] = [plain(array.values), str(array.attrs.get("units", ""))]
+            columns[str(name)] = [*readable(array)]
     count = study.sizes[dimension]
     values, unit = columns.get(dimension, [list(range(count)), ""])
     return {"name": dimension, "count": count, "values": values, "unit": unit, "columns": columns}
@@ -85,21 +86,36 @@ def axis(study: xarray.Dataset, dimension: str) -> dict[str, Any]:
 
 def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool) -> dict[str, Any]:
     """One metric: its values, and of samples percentiles and ranking."""
+    size, _ = unit_of(study[name])
+    values, unit = readable(study[name])
     found: dict[str, Any] = {
-        "values": plain(study[name].values.ravel()),
-        "unit": str(study[name].attrs.get("units", "")).replace("*", " "),
-        "limit": limit,
+        "values": values,
+        "unit": unit.replace("*", " "),
+        "limit": None if limit is None else float(f"{limit / size:.12g}"),
         "percentiles": {},
         "ranking": None,
     }
     if sampled and np.isfinite(study[name].values).any():
-        found["percentiles"] = {f"{p:g}": x for p, x in percentiles(study, name).items()}
+        found["percentiles"] = {f"{p:g}": x / size for p, x in percentiles(study, name).items()}
         try:
             rows = telling.ranking_lines(study, name, limit)
             found["ranking"] = {"rows": rows, "note": telling.caution(study, name, limit)}
         except ValueError:
             found["ranking"] = None  # too few runs, or all the same
     return found
+
+
+def unit_of(array: xarray.DataArray) -> tuple[float, str]:
+    """The unit in which people read these numbers: its size in SI units, and its name."""
+    unit = str(array.attrs.get("units", ""))
+    return spoken(unit, largest(array.values)) if array.dtype.kind in "fiu" else (1.0, unit)
+
+
+def readable(array: xarray.DataArray) -> tuple[list[Any], str]:
+    """The values in that unit, and its name."""
+    size, unit = unit_of(array)
+    values = array.values.ravel()
+    return plain(values / size if size != 1.0 else values), unit
 
 
 def plain(values: np.ndarray) -> list[Any]:

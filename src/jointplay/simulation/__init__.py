@@ -52,7 +52,7 @@ def simulate(
     mechanism's ("crank", "crank.rate"; the first are held, see `statics.assemble`). strict: a run that ends early
     raises SimulationFailed with its partial result, otherwise the partial result is returned; its attributes
     `outcome` and `outcome_text` say what happened. progress: is told the time reached, about twenty times a second.
-    reclose: start rigid joints with play in the middle, from the first start values alone. control: a control loop in
+    reclose: close the mechanism anew from its first start values alone, as many as it needs. control: a control loop in
     place of the mechanism's (`jointplay.control`). settled: a time (s), or a text such as "200 ms" or "2 turns of
     motor", from which on peaks, shares, impacts and losses are told once more, in variables with `_settled` in their
     names; that of the control loop unless given. error: whether the errors of the headline numbers are estimated
@@ -142,7 +142,7 @@ def planned(
     every = until / SAMPLES if every is None else every
     if every > until:
         raise InputError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
-    return Simulation(mechanism, stepper, every=float(every), until=float(until), **options)
+    return Simulation(mechanism, stepper, every=float(every), until=float(until), quick=None, **options)
 
 
 def run(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
+from ..model.clearances import Compliant
 from ..physics.knots import motions
 from ..physics.step import Stepper
 from .judgement import judged, verdict
@@ -39,6 +40,7 @@ def audit(reading: Reading) -> list[Finding]:
             Finding("velocity drift at the end", off, "m/s or rad/s"),
             Finding("penetration", reading.largest("penetration"), "m or rad"),
             Finding("play crossed in one step", reading.largest("crossing"), "1"),
+            Finding("delay of impacts", reading.largest("late"), "1"),
             Finding("contact violation", reading.largest("violation"), "1"),
             Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
             Finding("steps closed again", reading.largest("steps.refined"), "1"),
@@ -54,6 +56,9 @@ def audit(reading: Reading) -> list[Finding]:
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
     found.append(Finding("conditioning at the start", reading.one.freedom.conditioning, "1"))
+    if reading.mechanism.loose(Compliant) and len(reading.time):
+        pressed = [reading.columns[f"{label}.normal"][0] for label in reading.system.contacts]
+        found.append(Finding("contact force at the start", float(np.max(pressed, initial=0.0)), "N or N*m"))
     return judged(found, scales(reading))
 
 
@@ -83,7 +88,16 @@ def scales(reading: Reading) -> dict[str, float]:
         "momentum": momentum + GAP,
         "spin": momentum * length + GAP,
         "steps": steps + 1.0,
+        "load": load(reading) if reading.mechanism.loose(Compliant) else 1.0,
     }
+
+
+def load(reading: Reading) -> float:
+    """What acts in the ideal mechanism where it starts: the largest force, reactions included (N or N m)."""
+    system, one = statics.closed(reading.system), reading.one
+    here = system.evaluate(one.q, one.v)
+    forces = np.abs(np.concatenate([here.F, here.M @ here.accelerations()[0], here.accelerations()[1]]))
+    return float(forces.max(initial=0.0)) + NOTHING
 
 
 def drift(reading: Reading) -> float:

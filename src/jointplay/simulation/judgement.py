@@ -41,6 +41,7 @@ RULES = {
     "velocity drift at the end": Rule("rate", 1e-3, 100, SHORTER),
     "penetration": Rule("gap", 1e-2, 100, SHORTER),
     "play crossed in one step": Rule("one", 0.2, 5, SHORTER),
+    "delay of impacts": Rule("one", 0.05, math.inf, SHORTER),
     "step beside the shortest change of a motion": Rule("one", 1.0, math.inf, SHORTER),
     "contact violation": Rule("one", 1e-8, 100, SHORTER),
     "unconverged steps": Rule("steps", 1e-3, 100, SHORTER),
@@ -51,6 +52,7 @@ RULES = {
     "momentum drift": Rule("momentum", 1e-6, 1e4, SHORTER),
     "angular momentum drift": Rule("spin", 1e-6, 1e4, SHORTER),
     "conditioning at the start": Rule("conditioning", 1e-6, math.inf, "start elsewhere, or look at the lengths"),
+    "contact force at the start": Rule("load", 10.0, math.inf, "give other or fewer start values, or --reclose"),
     "error of angles by a finer run": Rule("angles", 1e-2, math.inf, SHORTER),
     "error of places by a finer run": Rule("places", 1e-2, math.inf, SHORTER),
 }

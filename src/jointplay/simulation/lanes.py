@@ -64,7 +64,7 @@ def prepared(
     statics.refuse_massless(system)
     if mechanism.drives and mechanism.loose((Rigid, Compliant)):
         statics.refuse_drives(system, end)
-    q, v = statics.start(system, reclose) if stepper.impulsive else statics.start(system)
+    q, v = statics.start(system, reclose)
     freedom = statics.freedom(system, q)
     notes = list(statics.doubts(system, q, v))
     here = system.evaluate(q, v)

@@ -32,10 +32,10 @@ class Simulation(Course):
 
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
-    steps, so that what differs between them is not their steps. every (s): time between samples; only the start and
-    the end unless given. start, control: in place of the mechanism's. until (s): how far it is to go, if that is known.
-    reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from
-    this one in their numbers only; each gets a lane like the first, after all others.
+    steps, so that what differs between them is not their steps (not with MoreauJean(rtol)). every (s): time between
+    samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it
+    is to go, if that is known. reclose, most_steps: see `simulate`; steps are counted anew in each `advance`.
+    companions: steppers that differ from this one in their numbers only; each gets a lane like the first, after all.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -62,6 +62,7 @@ class Simulation(Course):
         most_steps: int = MOST_STEPS,
         eager: bool | None = None,
         fma: bool = True,
+        quick: bool | None = False,
     ) -> None:
         if stepper is not None and not isinstance(stepper, Stepper):
             raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(), got {stepper!r}")
@@ -79,7 +80,7 @@ class Simulation(Course):
         self.settled = 0.0  # s: when `count_anew` was called
         self.earlier: np.ndarray | None = None  # the words of the run at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go
-        self.options = {"eager": eager, "fma": fma}
+        self.options = {"eager": eager, "fma": fma, "quick": quick}
         base = system_of(mechanism, start, control, until)
         numbers = [split(each) for each in given]
         free = base.free | {a for each, _ in numbers for a in each if not structural(base.mechanism, a)}
@@ -88,6 +89,10 @@ class Simulation(Course):
         self.base = base
         self.stepper = stepper or default_stepper(base.mechanism)
         self.stepper.refuse(base.mechanism)
+        if share and len(given) > 1 and self.stepper.impulsive and self.stepper.adaptive:
+            text = "chooses steps that end at the impacts of each lane, so that lanes cannot take the same ones"
+            remedy = "give a step, such as MoreauJean(step=1e-5)"
+            raise InputError(f"share=True: {type(self.stepper).__name__}(rtol) {text}; {remedy}")
         self.each = [prepared(self.stepper, base, *one, until, reclose) for one in numbers]
         self.each += [replace(self.each[0], stepper=other, changes={}) for other in companions]
         self.lanes = len(self.each)

@@ -22,6 +22,8 @@ from .guesses import guess
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
 NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
+MANY = 30  # bodies: of more a search begins at fewer places
+FALLS = 60  # steps downhill
 BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
 
 
@@ -41,6 +43,7 @@ class Equilibrium:
 
 def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
     """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
+    Of more than thirty bodies the starts are fewer in proportion.
 
     Of a continuous family of equilibria one is given.  Stops are not leant on: a rest against a stop is not searched,
     and a position beyond one is given, but is not valid.
@@ -59,6 +62,8 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         at = None if opened else search.rest(q)
+        if at is None and begin is search.first:  # from so far away only downhill
+            at = search.fallen(q)
         if at is None or any(search.same(at, e.q) for e in found):
             continue
         new = search.describe(search.unwound(at))
@@ -108,7 +113,7 @@ class _Search:
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
         angles = dict(zip(bodies, self.first[2::3], strict=True))
-        for i in range(count - 1):
+        for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
             turned = {body: x + random.uniform(-np.pi, np.pi) for body, x in angles.items()}
             begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
             moved = random.uniform(-1, 1, len(begin)) * self.reach
@@ -183,6 +188,32 @@ class _Search:
             q, (free, f, lam, size) = there, new
         # close to a change point too many rows seem independent, and nothing free
         return q if np.abs(f).max(initial=0.0) <= BALANCED * size and len(f) >= self.degrees else None
+
+    def fallen(self, q: np.ndarray) -> np.ndarray | None:
+        """Where a mechanism rests that sinks from a closed position: downhill along the free motions, by Newton's
+        method with stiffness taken as positive; None if it finds no rest."""
+        for _ in range(FALLS):
+            free, f, lam, _ = self.forces(q)
+            K, size = self.stiffness(q, free, lam)
+            if not len(f) or not (np.isfinite(K).all() and np.isfinite(f).all()):
+                return None
+            values, ways = np.linalg.eigh(K)
+            stiff, along = np.maximum(np.abs(values), NEUTRAL * size), ways.T @ f
+            if values[0] > 0 and np.abs(ways @ (along / stiff)).max() < 0.1:  # in a hollow, near its ground
+                return self.rest(q)
+            change, more = free @ (ways @ (along / stiff)) * self.scale, NEUTRAL * size
+            while np.abs(change[2::3]).max(initial=0.0) > 0.5:  # soft ways are held back, the others go all the way
+                change, more = free @ (ways @ (along / (stiff + more))) * self.scale, 2 * more
+            share, height = 1.0, self.system.evaluate(q, t=self.t).potential
+            for _ in range(10):
+                there, opened = close(self.system, q + share * change, self.t, self.held, iterations=30)
+                if not opened and self.system.evaluate(there, t=self.t).potential < height:
+                    break
+                share /= 2
+            else:
+                return None
+            q = there
+        return None
 
     def unwound(self, q: np.ndarray) -> np.ndarray:
         """The same position with every angle within half a turn of the start, or in the turn that the stops allow,

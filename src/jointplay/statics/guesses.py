@@ -4,12 +4,10 @@ places of a mechanism that differs in numbers only."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..model.clearances import Following
-from ..model.mechanism import Mechanism
 from ..structure import Memo
 from ..system import System
 
@@ -98,23 +96,6 @@ def elsewhere(system: System) -> Iterator[np.ndarray]:
         yield guess(system, anywhere | given)
 
 
-_sizes: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
-
-
-def sizes(system: System) -> np.ndarray:
-    """The size of each coordinate: the longest distance between points of a body or of the ground, and 1 rad."""
-    if system not in _sizes:
-        _sizes[system] = _measured(system.mechanism)
-    return _sizes[system]
-
-
-def _measured(mechanism: Mechanism) -> np.ndarray:
-    clouds = [np.array([*body.all_points().values()]) for body in mechanism.bodies.values()]
-    clouds.append(np.array([*mechanism.ground.all_points().values()]))
-    length = max([np.ptp(cloud, axis=0).max() for cloud in clouds if len(cloud)], default=0.0) or 1.0
-    return np.tile([length, length, 1.0], len(mechanism.bodies))
-
-
 SHAPES = Memo(1024)  # whether places depend on a number, by structure and address
 
 
@@ -147,7 +128,7 @@ def shapes(system: System, address: str) -> bool:
             for name in ("residual", "B", "Bdot", "speed"):
                 if not np.array_equal(getattr(here, name), getattr(there, name)):
                     return True
-        return not (np.array_equal(sizes(system), sizes(other)) and np.array_equal(guess(system), guess(other)))
+        return not (np.array_equal(system.sizes, other.sizes) and np.array_equal(guess(system), guess(other)))
 
     try:
         return SHAPES.get((system.structure, address), differs)

@@ -39,6 +39,7 @@ RESTING = (
     1e-2  # changes of force on a body that has not moved yet are judged by this share of what contacts kept it from
 )
 INSTANT = 1e-9  # of the time so far: when a contact lets go is not asked more closely
+COARSEST = 1e-2  # of the speeds: what is faster is never neglected, else rows of elastic impacts would go uncounted
 COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
 
 
@@ -154,10 +155,10 @@ class ChosenStep(SecondOrder):
     def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap that counts as none: it has less than rtol^2 of the kinetic energy, or more in a row of
         impacts; or what draws the contact shut gives it such a rate within rounding."""
-        neglected = maximum(self.recent.watched[-1], 1.0)
-        energy = sum(self.scales, start=0.0)
+        rtol, energy = self.motion.given("rtol"), sum(self.scales, start=0.0)
+        neglected = minimum(rtol * maximum(self.recent.watched[-1], 1.0), maximum(rtol, COARSEST))
         gained = sqrt(2 * ROUND_OFF * self.going.falls[i])
-        return maximum(maximum(STILL, gained), self.motion.given("rtol") * neglected * sqrt(energy * abs(response)))
+        return maximum(maximum(STILL, gained), neglected * sqrt(energy * abs(response)))
 
     def waiting(self, leaves: Scalar) -> Scalar:
         """A contact that hardly opens is not let go yet."""

@@ -257,7 +257,9 @@ class SecondOrder(Pass):
             struck = [where(touch.struck, 1.0, x) for touch, x in zip(ends.touches, struck, strict=True)]
             some = either([touch.struck for touch in ends.touches])
             record, near, t = self.motion.record, self.near.contacts, self.t
-            branch(some & self.motion.counts, lambda: record.impacts(ends.touches, near, t), lambda: None)
+            later = going.strikes > 0.0
+            unwritten = (later & self.motion.strikes) | (~later & self.motion.begins)
+            branch(some & unwritten, lambda: record.impacts(ends.touches, near, t), lambda: None)
             added = mapped(lambda x, y: x + y, (this.impulses, this.reactions), (impulses, reactions))
             impulses, reactions = choose(some, added, (impulses, reactions))
         self.begun()
@@ -284,7 +286,7 @@ class SecondOrder(Pass):
         said, first = self.said, self.impact & (self.motion.taken == 0) & (self.going.strikes == 0.0)
         acting = Acting([], [], [], [], command=said)
         steered = self.steered_by(self.torques)
-        first = first & self.motion.counts
+        first = first & self.motion.begins
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
 
 
