@@ -156,8 +156,9 @@ class System:
             return False
         if like.traced.program.arrays or any(not isinstance(x, float) for x in mine.values()):
             return False
-        for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock", "index"):
+        for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock"):
             setattr(self, name, getattr(like, name))
+        self.index: dict[str, int] = like.index
         self.first = like.first or like
         self.words: np.ndarray = like.words.copy()
         for name, x in mine.items():
