@@ -175,7 +175,7 @@ class System:
         self.run = Run(self.traced.program, self.parameters, quick=True, rows=1)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
-        self.index: dict[str, int] = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
+        self.index = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
         self.clock = self.index["time"]
         self.words = self.run.parameter_words[:, 0].copy()
         self.lock = threading.Lock()  # the run has one place for a state, and systems of other numbers share it
