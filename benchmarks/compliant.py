@@ -1,4 +1,4 @@
-"""Compliant contact beside Exudyn, and paper 002 (`--only compliant_contact two_driving_links` of run.py).
+"""Compliant contact beside Exudyn, and Wu et al. 2017 (`--only compliant_contact two_driving_links` of run.py).
 
 The mechanism is a slider-crank that turns freely from 5000 rpm, loose where the rod meets the slider (slider_crank.py):
 Hunt and Crossley's law with Hertz's exponent and friction that grows in proportion to the slip.  jointplay takes
@@ -39,7 +39,7 @@ ROUNDS, REPEATS = 7, 3  # of each, all of the same steps
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
     ("compliant, RK4 / Exudyn explicit", lambda r: r["compliant_rk4_us"] / r["exudyn_explicit_us"], 1 / 28),
     ("compliant, RK4 / Exudyn generalized-alpha", lambda r: r["compliant_rk4_us"] / r["exudyn_alpha_us"], 1 / 43),
-    ("120 s of paper 002, s", lambda r: r["wu2017_120s_s"], 4.0),
+    ("120 s of Wu et al. 2017, s", lambda r: r["wu2017_120s_s"], 4.0),
 ]
 
 
@@ -116,7 +116,7 @@ def same(who: str, truth: Any, times: Any, places: Any) -> None:
 
 
 def two_driving_links() -> Results:
-    """CPU seconds of 120 s of paper 002 at 0.5 mm, with the tolerances of its study."""
+    """CPU seconds of 120 s of Wu et al. 2017 at 0.5 mm, with the tolerances of its study."""
     loose = library.wu_2017(clearance=5e-4, contact=library.wu_2017_contact())
     system = jp.System(loose)
     ways = [planned(system, WINDOW, STEPPER, WINDOW / 1000) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Table 6 of paper 000 as `jointplay reproduce akhadkar2016 --table 6` computes it, with one friction, on all cores."""
+"""Table 6 of Akhadkar et al. 2016, as `jointplay reproduce akhadkar2016 --table 6` does: one friction, all cores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jointplay.papers.working import compute
 
 Results = dict[str, float | None]
 BARS: list[tuple[str, Callable[[Any], float], float]] = [
-    ("Table 6 of paper 000, s", lambda r: r["akhadkar2016_table6_s"], 25.0),
+    ("Table 6 of Akhadkar et al. 2016, s", lambda r: r["akhadkar2016_table6_s"], 25.0),
 ]
 
 

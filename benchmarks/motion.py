@@ -1,5 +1,5 @@
-"""What one Lyapunov exponent costs beside the plain run over the same time: paper 002 (compliant contact, adaptive
-steps) and the crank-rocker of paper 000 (rigid contact, fixed steps)."""
+"""What one Lyapunov exponent costs beside the plain run over the same time: Wu et al. 2017 (compliant contact, adaptive
+steps) and the crank-rocker of Akhadkar et al. 2016 (rigid contact, fixed steps)."""
 
 from __future__ import annotations
 

@@ -277,3 +277,17 @@ def verdict(case: Callable[[], Found]) -> str:
     if attrs["outcome"] != "done":
         return f"ended early: {attrs['outcome_text']}"
     return f"{'right' if found.error <= TOLERANCE else 'silently wrong'}: off by {found.error:.2g}"
+
+
+def told(item: str, name: str, case: Callable[[], Found], record: Any) -> None:
+    """Records whether a case is noticed, and fails where it is not."""
+    found = verdict(case)
+    kind = found.partition(":")[0]
+    agrees = "differs" if kind == "silently wrong" else "agrees"
+    record(item=item, quantity=name, unit="", reference="not silently wrong", ours=kind, verdict=agrees)
+    assert kind != "silently wrong", found
+
+
+def healthy(run: Any) -> None:
+    """Fails where a run is not fine."""
+    assert run.attrs["judgement"] == "fine", run.attrs["judgement_text"]

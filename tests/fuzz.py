@@ -18,11 +18,15 @@ import xarray
 import yaml
 
 import jointplay as jp
+from jointplay import results
 from jointplay.errors import ComputationFailed, InputError
+from jointplay.simulation import FixedRungeKutta, MoreauJean, default_stepper
+from jointplay.simulation.companions import UNKNOWN, last, step_errors
 
 JOINTS = ("revolute", "revolute", "revolute", "prismatic", "slot", "rod", "gear", "weld")
 NORMAL = ("hertz", "hunt_crossley", "lankarani_nikravesh", "lee_wang", "flores", "exact_restitution")
 MOST = 100_000  # chosen steps of a run
+NEGLIGIBLE = 1e-9  # SI: less is not looked at
 SECONDS = 10.0  # of computing that no file may take
 MEANT = (InputError, ComputationFailed, ArithmeticError, jp.SimulationFailed)
 
@@ -296,3 +300,36 @@ def ran(mechanism: jp.Mechanism, until: float = 0.02, **options: Any) -> xarray.
             assert np.isfinite(variable.values).all() or run.outcome != "done", f"{name} is not finite, silently"
     assert run.outcome != "done" or abs(float(run.time[-1]) - until) < 1e-4
     return run
+
+
+def honest(mechanism: jp.Mechanism, step: bool = False, until: float = 0.02) -> str:
+    """Runs a mechanism, and if the run is judged fine again in finer steps, by which it must be within what it states:
+    places and angles at all samples as the audit's limits say, numbers that are called determined by their errors or
+    to 10 %.  step: in steps of one length, whose errors are unknown until asked for; then to three limits.
+
+    Gives what came of it: "agrees", or why nothing was compared.
+    """
+    stepper = default_stepper(mechanism)
+    if step:
+        stepper = (MoreauJean if stepper.impulsive else FixedRungeKutta)(until / 400)
+    run = ran(mechanism, until, stepper=stepper)
+    if run is None or run.outcome != "done" or run.judgement != "fine":
+        return "refused" if run is None else run.outcome if run.outcome != "done" else run.judgement
+    finer = ran(mechanism, until, stepper=stepper.finer(), error=False)
+    if finer is None or finer.outcome != "done":
+        return "no finer run"
+    stated = results.errors(run) if "errors" in run.attrs else []
+    open_ends = [entry["name"] for entry in stated if not entry["determined"]]
+    if not any(name.endswith((".angle", ".x", ".y")) for name in open_ends):
+        for entry in step_errors(run, finer):
+            assert entry.value is not None and entry.limit is not None
+            assert entry.value <= (3 if step else 1) * entry.limit, f"judged fine, but {entry}"
+    other = last(finer)
+    for entry in stated:
+        label, _, variable = entry["name"].rpartition(".")
+        which = list(run[run[variable].dims[-1]].values).index(label) if label else 0
+        off = abs(entry["value"] - float(other[variable][which]))
+        if entry["determined"] and variable != "impacts":
+            limit = max(3 * entry["error"], UNKNOWN * entry["scale"], NEGLIGIBLE)
+            assert off <= limit, f"{entry} is called determined, but is off by {off}"
+    return "agrees"

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import description, examined, mutated, ran, text_of
+import jointplay as jp
+from tests import fuzz
+from tests.fuzz import description, examined, honest, mutated, ran, text_of
 
 FILES, RUNS, BATCHES = 500, 60, 10
 KEPT = sorted((Path(__file__).parent / "data" / "fuzz").glob("*.yaml"))
@@ -39,3 +41,24 @@ def test_the_same_seed_makes_the_same_file():
     kinds = {joint["kind"] for seed in range(60) for joint in description(seed)["joints"].values()}
     assert kinds == {"revolute", "prismatic", "slot", "rod", "gear", "weld"}
     assert mutated(description(3), 1) != description(3)
+
+
+@pytest.mark.parametrize("change", [{"angle": 1.02}, {"peak_force": 1.5}])
+@pytest.mark.parametrize("step", [False, True])
+def test_a_run_that_is_judged_fine_though_a_finer_one_differs_is_found(change, step, monkeypatch):
+    """Otherwise the fuzzer finds nothing."""
+    mechanism = jp.library.pendulum().with_({"start.bar1": 1.0})
+    assert honest(mechanism, step) == "agrees"
+
+    def other(*given, error=None, **options):
+        found = ran(*given, error=error, **options)
+        for name, times in {} if error is None else change.items():
+            found[name] = found[name] * (times + 0.1 * step)
+        return found
+
+    monkeypatch.setattr(fuzz, "ran", other)
+    if step and "peak_force" in change:
+        assert honest(mechanism, step) == "agrees"  # nothing was said of it
+        return
+    with pytest.raises(AssertionError, match=r"judged fine|called determined"):
+        honest(mechanism, step)

@@ -28,7 +28,8 @@ from jointplay.engine import (
     where,
     whole,
 )
-from jointplay.run import Run, undisturbed
+from jointplay.host import undisturbed
+from jointplay.run import Run
 from tests.helpers import MODES, run_to_end, same_bits
 
 STATE = {"x": 1.0, "v": 0.0}

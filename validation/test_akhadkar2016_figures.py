@@ -1,5 +1,5 @@
-"""What the text of paper 000 says of its Figures 4 to 23, beside what studies and single runs give: 80 s of one core,
-on coarse grids."""
+"""What the text of Akhadkar et al. 2016 says of its Figures 4 to 23, beside studies and single runs, on coarse
+grids: 80 s of one core."""
 
 import json
 

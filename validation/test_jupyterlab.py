@@ -10,14 +10,12 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from jointplay import report
+from tests.browser.conftest import browser  # noqa: F401
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: pip install jupyterlab")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 
 CELLS = (
     "import jointplay as jp\n"
@@ -94,31 +92,25 @@ def _run_all(page) -> bool:
     return bool(page.locator(".jp-OutputArea-output iframe").count())
 
 
-def test_a_notebook_shows_results_figures_and_the_page(lab: str, tmp_path: Path):
-    chromium = report.chromium()
-    if chromium is None:
-        pytest.skip("needs a Chromium: apt-get install chromium, or name one in JOINTPLAY_CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-features=IsolateSandboxedIframes"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
-        page = browser.new_page(viewport={"width": 1200, "height": 2600})
-        page.set_default_timeout(90_000)
-        page.goto(lab)
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
-        page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for()
-        until(lambda: _run_all(page), 90)
-        if os.environ.get("JOINTPLAY_PICTURE"):
-            page.wait_for_timeout(1500)
-            page.screenshot(path=os.environ["JOINTPLAY_PICTURE"])
-        outputs = page.locator(".jp-Cell .jp-OutputArea-output")
-        result, mechanism, check, figure = (outputs.nth(i) for i in range(4))
-        assert result.locator("svg polyline").count() == 6 and "judgement" in result.inner_text()
-        assert mechanism.inner_text().startswith("Mechanism 'crank-rocker'")
-        assert check.inner_text().startswith("mechanism") and "degrees of freedom" in check.inner_text()
-        assert figure.locator("img").count() == 1 and "path of the journal of J2" in figure.inner_text()
-        moving = page.frame_locator(".jp-OutputArea-output iframe")
-        moving.locator("#play[aria-label='Pause (space)']").wait_for()  # it plays
-        first = moving.locator("#clock").inner_text()
-        page.wait_for_timeout(500)
-        assert moving.locator("#clock").inner_text() != first
-        browser.close()
+def test_a_notebook_shows_results_figures_and_the_page(lab: str, browser):  # noqa: F811
+    page = browser.new_page(viewport={"width": 1200, "height": 2600})
+    page.set_default_timeout(90_000)
+    page.goto(lab)
+    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for()
+    until(lambda: _run_all(page), 90)
+    if os.environ.get("JOINTPLAY_PICTURE"):
+        page.wait_for_timeout(1500)
+        page.screenshot(path=os.environ["JOINTPLAY_PICTURE"])
+    outputs = page.locator(".jp-Cell .jp-OutputArea-output")
+    result, mechanism, check, figure = (outputs.nth(i) for i in range(4))
+    assert result.locator("svg polyline").count() == 6 and "judgement" in result.inner_text()
+    assert mechanism.inner_text().startswith("Mechanism 'crank-rocker'")
+    assert check.inner_text().startswith("mechanism") and "degrees of freedom" in check.inner_text()
+    assert figure.locator("img").count() == 1 and "path of the journal of J2" in figure.inner_text()
+    moving = page.frame_locator(".jp-OutputArea-output iframe")
+    moving.locator("#play[aria-label='Pause (space)']").wait_for()  # it plays
+    first = moving.locator("#clock").inner_text()
+    page.wait_for_timeout(500)
+    assert moving.locator("#clock").inner_text() != first
+    page.close()

@@ -1,4 +1,4 @@
-"""The clearance and speed series of papers 002 and 004 as studies: one call each, runs side by side in lanes."""
+"""The clearance and speed series of Wu et al. 2017 and Bai et al. 2026 as studies: one call each, runs in lanes."""
 
 import itertools
 import math
@@ -37,7 +37,7 @@ def test_the_clearances_of_paper_002(record):
     assert (found.status == 1).all()
     reference = {0.10: (0.5939, 285.3), 0.50: (2.8482, 892.5), 0.75: (4.2572, 1262.0)}
     for i, (c, (most, force)) in enumerate(reference.items()):
-        item = f"paper 002 as a study, c = {c} mm"
+        item = f"Wu et al. 2017 as a study, c = {c} mm"
         off = 1e3 * float(found["shift[link3]"][i])
         told(record, item, "largest deviation of G", "mm", off, most, abs(off - most) < 1e-4)
         total = float(found["peak_normal_sum[P]"][i])
@@ -50,10 +50,10 @@ def test_the_speeds_of_paper_002(record):
     off = (1e3 * found["shift[link3]"].values).tolist()
     rising = all(a < b for a, b in itertools.pairwise(off))
     for (w1, _), x in zip(library.WU_2017_SPEEDS, off, strict=True):
-        record(item=f"paper 002 as a study, {math.degrees(w1):.0f} and 50 deg/s", quantity="largest deviation of G",
-               unit="mm", ours=x, reference=None, verdict="remark")  # fmt: skip
+        item = f"Wu et al. 2017 as a study, {math.degrees(w1):.0f} and 50 deg/s"
+        record(item=item, quantity="largest deviation of G", unit="mm", ours=x, reference=None, verdict="remark")
     said = "reproduces" if rising else "differs"
-    record(item="paper 002 as a study", quantity="G becomes less precise with the speed of link 1", unit="",
+    record(item="Wu et al. 2017 as a study", quantity="G becomes less precise with the speed of link 1", unit="",
            ours="yes" if rising else "no", reference="yes", verdict=said)  # fmt: skip
     assert (found.status == 1).all() and max(off) < 20.0
 
@@ -76,6 +76,6 @@ def test_the_clearances_of_paper_004(record, friction, reference):
     )
     assert (found.status == 1).all()
     for c, ours, wanted in zip(plays, found["angle_error"].values, reference, strict=True):
-        item = f"paper 004 as a study, set A, c = {1e3 * c:g} mm, {'with' if friction else 'without'} friction"
+        item = f"Bai et al. 2026 as a study, set A, c = {1e3 * c:g} mm, {'with' if friction else 'without'} friction"
         good = abs(ours - wanted) < max(6e-4, 0.02 * wanted)
         told(record, item, "largest error of arm 1", "deg", float(ours), wanted, good)

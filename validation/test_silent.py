@@ -1,8 +1,6 @@
 """Well-known problems of multibody dynamics at the edges where results go wrong in silence: a stiff squeezer, change
 points, a loose slider."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy.integrate import DOP853
@@ -142,16 +140,16 @@ def test_andrews_squeezer(record):
 
 
 # -- N four-bars in a row (IFToMM benchmark A02)
-LONG = pytest.mark.skipif(not os.environ.get("JOINTPLAY_LONG"), reason="takes minutes; set JOINTPLAY_LONG=1")
 STEPPERS = [RungeKutta(10.0**-n, 10.0 ** -(n + 2)) for n in (5, 6, 8, 10)] + [FixedRungeKutta(h) for h in (1e-2, 1e-3)]
 
 
-@pytest.mark.parametrize("n", [1, 3, 10, pytest.param(40, marks=LONG)])
+@pytest.mark.parametrize("n", [1, 3, 10, 40])
 def test_four_bars_in_a_row(n, record):
-    """Energy within 0.1 J and uprights parallel over 10 s, at any step and tolerance, through every change point."""
+    """Energy within 0.1 J and uprights parallel over 10 s, at any step and tolerance, through all change points; 40
+    take half a minute."""
     system, bad = System(four_bars(n)), []
     for stepper in STEPPERS:
-        run = simulate(system, 10.0, stepper, every=0.01, strict=False)
+        run = simulate(system, 10.0, stepper, every=0.01, strict=False, error=False)
         angles = run["angle"].sel(body=[f"U{i}" for i in range(n + 1)]).values
         energy = (run["kinetic"] + run["potential"]).values
         off = max(float(np.ptp(energy)), audited(run, "energy imbalance"))

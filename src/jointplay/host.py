@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -105,3 +109,20 @@ def settle(directory: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C back until state and rows agree again: for a chunk of about 50 ms, or while a step is committed."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    caught: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if caught:
+            handler(*caught[0])

@@ -18,11 +18,11 @@ import numpy as np
 
 from ._version import __version__
 from .errors import InputError
+from .host import undisturbed
 from .model.files import dumps
 from .model.parts import ModelError
 from .physics import record
 from .recognition import flaw
-from .run import undisturbed
 from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when

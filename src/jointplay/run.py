@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from .engine.lines import control_words
 from .engine.program import Program, run_text
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
+from .host import undisturbed
 from .words import aligned, array_dtype, array_size, contents, encode, word_of
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
@@ -112,12 +111,11 @@ class Run:
             known = [*(p.name for p in self.program.parameters), *self.program.arrays]
             there = f"parameters {', '.join(known) or 'none'}; states {', '.join(self.program.state) or 'none'}"
             raise ValueError(f"there is no {name!r}; there are {there}")
-        for i, word in enumerate(numbers):  # all is well: now it may be changed
-            self.parameter_words[i, lane] = word
+        self.parameter_words[:, lane] = numbers  # all is well: now it may be changed
         for name, data in arrays.items():
             self.arrays[name][:, lane] = data
-        for slot, given in zip(program.slots, words, strict=True):
-            self.state_words[self.places[slot.name] :][: slot.size, lane] = given
+        pairs = zip(program.slots, words, strict=True)
+        self.state_words[:, lane] = [w for slot, x in pairs for w in (x if isinstance(x, list) else [x] * slot.size)]
         for stream, rows in self.collected.items():
             rows[lane] = []
             self.beyond[stream][lane].clear()
@@ -355,23 +353,6 @@ class Run:
         except Exception as error:  # the text is anybody's, and its numbers are bad
             return f"{text}; taken once more in Python the step raises {type(error).__name__}: {error}"
         return text + (f"; first {cause}" if cause else "")
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back until state and rows agree again: for a chunk of about 50 ms, or while a step is committed."""
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    caught: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *what: caught.append(what))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if caught:
-            handler(*caught[0])
 
 
 def announce(seconds: float, lanes: int, expect: int | None) -> None:

@@ -79,10 +79,13 @@ class System:
     """The compiled equations of a mechanism in the coordinates x, y, angle of each body.
 
     Motions given as Python functions that cannot be traced are sampled from 0 to `until` (s); `notes` says so.
-    free: addresses of numbers that may be changed in a run even where they are 0 now.
+    free: addresses of numbers that may be changed in a run even where they are 0 now.  like: a system whose mechanism
+    differs in the values of numbers with addresses only, from which all is taken that does not depend on them.
     """
 
-    def __init__(self, mechanism: Mechanism, until: float = 10.0, free: Collection[str] = ()) -> None:
+    def __init__(
+        self, mechanism: Mechanism, until: float = 10.0, free: Collection[str] = (), like: System | None = None
+    ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise InputError(f"expected a mechanism, got {mechanism!r}; see jointplay.load or jointplay.library")
         self.given, self.mechanism, self.notes = mechanism, *sampled(mechanism, until)
@@ -90,8 +93,13 @@ class System:
         self.reach, self.free = until, frozenset(free)
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
+        self.launched: tuple[np.ndarray, np.ndarray] | None = None  # the state in which it starts, once asked for
+        self.pressed: Any = None  # what presses its joints there, once asked for
+        self.place: np.ndarray | None = None  # its coordinates at time 0, once it was assembled without a remark
+        self.first: System | None = None  # the first of those that differ in numbers only, if this is another
         self.parameters = self.numbers()
-        self.ready()
+        if like is None or not self.resembles(like):
+            self.ready()
 
     def numbers(self) -> dict[str, Any]:
         """The run-time numbers and tables of every program of this mechanism; a 0 is structural except in contacts."""
@@ -132,11 +140,31 @@ class System:
 
     def with_(self, changes: Mapping[str, float | str]) -> System:
         """The same mechanism with other numbers at some addresses; traced again only if its structure changes."""
-        return System(self.given.with_(changes), self.reach, self.free)
+        known = self.given.addresses()
+        numbers = all(address in known or address.startswith("start.") for address in changes)
+        return System(self.given.with_(changes), self.reach, self.free, self if numbers else None)
 
     def until(self, time: float) -> System:
         """This system, or a new one whose sampled motions reach the time (s)."""
         return self if time <= self.span else System(self.given, time, self.free)
+
+    def resembles(self, like: System) -> bool:
+        """Take over the program and the run of a system, if there is one structure and only numbers differ."""
+        mine, theirs = self.parameters, like.parameters
+        others = self.mechanism.addresses().keys() ^ like.mechanism.addresses().keys()
+        if mine.keys() != theirs.keys() or not all(address.startswith("start.") for address in others):
+            return False
+        if like.traced.program.arrays or any(not isinstance(x, float) for x in mine.values()):
+            return False
+        for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock"):
+            setattr(self, name, getattr(like, name))
+        self.index: dict[str, int] = like.index
+        self.first = like.first or like
+        self.words: np.ndarray = like.words.copy()
+        for name, x in mine.items():
+            if x != theirs[name]:
+                self.words[self.index[name]] = np.float64(x).view(np.int64)
+        return True
 
     def ready(self) -> None:
         """A run of the equations with the present numbers."""
@@ -144,11 +172,13 @@ class System:
         self.structure = structure(self.mechanism, self.parameters), tuple(tables)
         self.traced = self.program("equations", lambda: Traced(self))
         self.rows, self.contacts, self.journals = self.traced.rows, self.traced.contacts, self.traced.journals
-        self.run = Run(self.traced.program, self.parameters, quick=True)
+        self.run = Run(self.traced.program, self.parameters, quick=True, rows=1)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
         self.slots = [self.run.places[name] for name in names]
-        self.clock = [slot.name for slot in self.traced.program.parameters].index("time")
-        self.lock = threading.Lock()  # the run has one place for a state
+        self.index = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
+        self.clock = self.index["time"]
+        self.words = self.run.parameter_words[:, 0].copy()
+        self.lock = threading.Lock()  # the run has one place for a state, and systems of other numbers share it
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -175,6 +205,7 @@ class System:
             # the words of the run are set directly: names and checks would cost more than the equations
             self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
             self.run.state_words[self.run.places["status"], 0] = RUNNING
+            self.run.parameter_words[:, 0] = self.words
             self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
             row = self.run.once("equations")
         found = self.traced.parts(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,13 @@ from .engine.blocks import Cell
 from .engine.values import DTYPES
 from .numerics.splines import Spline
 
+_FLOAT, _INTEGER = struct.Struct("d"), struct.Struct("q")
+
 
 def encode(slot: Cell, x: Any) -> Any:
     """What somebody gave as the 64-bit word of its kind, or as the words of a delay."""
+    if type(x) is float and slot.kind == "f" and x == x:  # nearly all are
+        return _INTEGER.unpack(_FLOAT.pack(x))[0]
     name, x = slot.name, x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
     if isinstance(x, list | tuple | np.ndarray) and slot.size > 1 and np.shape(x) == (slot.size,):
         return [encode(slot, one) for one in x]

@@ -1,9 +1,11 @@
-"""Draw the pictures of docs/figures.md again: python -m tests.browser.pictures"""
+"""Draw the pictures of docs/figures.md and the film of README again: python -m tests.browser.pictures"""
 
 import io
+import math
 import tempfile
 from pathlib import Path
 
+import jointplay as jp
 from jointplay import report
 from tests.browser import runs
 from tests.browser.conftest import until
@@ -56,6 +58,17 @@ def stills() -> None:
         browser.close()
 
 
+def film() -> None:
+    """The crank-rocker of the demo, as README shows it: two periods of its reference."""
+    control = jp.control.feedback_linearisation("crank", jp.sine(6.0, 0.75 * math.pi), k1=2000, k2=200)
+    loose = jp.library.crank_rocker_2016(3e-3, 3e-3, friction=0.1).replace(
+        name="crank-rocker under control, 3 mm of play", control=control
+    )
+    run = jp.simulate(loose, 16 / 3, jp.MoreauJean(1e-5), every=1e-3)
+    report.movie(run, IMAGES / "crank_rocker.gif", seconds=6.0, rate=12)
+
+
 if __name__ == "__main__":
+    film()
     figures()
     stills()

@@ -503,7 +503,7 @@ BAD = {
     ),
     "a start rate that contradicts": (
         ["run", "swing.yaml", "--set", "start.arm.rate=1", "--set", "start.arm.x.rate=5"],
-        "start: arm.x.rate = 5 contradicts arm.rate, the constraints, .*",
+        "start: arm.x.rate = 5 m/s contradicts arm.rate, the constraints, .*",
     ),
     "a start of many turns": (
         ["check", "swing.yaml", "--set", "start.arm=1e9"],

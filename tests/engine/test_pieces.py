@@ -1,5 +1,6 @@
 """A program that is cut into short functions gives the bits of the whole one, alone and in lanes."""
 
+import threading
 from contextlib import contextmanager
 
 import pytest
@@ -68,6 +69,59 @@ def test_quick_code_has_the_same_bits(numbers, seed):
     [chosen] = parameter_sets(1, seed)
     runs = [run_to_end(made, chosen, steps=STEPS, eager=False, quick=quick) for quick in (False, True)]
     assert differences(*map(outcome, runs)) == []
+
+
+@settings(max_examples=6, **COMMON)
+@given(NUMBERS, st.sampled_from([2, 4, 8]), st.integers(0, 99))
+def test_quick_code_has_the_same_bits_in_lanes(numbers, lanes, seed):
+    made, sets = program(numbers), parameter_sets(lanes, seed)
+    runs = [lane_run(made, sets, STEPS, eager=False, quick=quick) for quick in (False, True)]
+    for lane in range(lanes):
+        assert differences(*(outcome(run, lane) for run in runs)) == []
+
+
+def test_better_code_takes_over_on_the_way(monkeypatch, tmp_path):
+    """A run begins on quick code and has better code made beside it; the next one, or another process, begins on that;
+    the bits are those of either."""
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("jointplay.run.QUICK_SECONDS", 0.0)  # at once
+
+    def step(s, p):
+        return {"x": s.x + p.h * s.y, "y": s.y - p.h * s.x * s.x}
+
+    def made():
+        return trace(step, {"x": 0.3, "y": 0.2}, {"h": 0.01})
+
+    def makers():
+        return [one for one in threading.enumerate() if one.name == "jointplay code"]
+
+    first = made()
+    run = Run(first, eager=False, quick=None)
+    quick = run.native
+    run.advance(40)
+    for maker in makers():
+        maker.join()
+    run.advance(2)  # goes over after these
+    better = first.natives[1, True, False, False]
+    assert run.native is better is not quick and run.better is None
+    run.advance(58)
+    whole = Run(made(), eager=False)
+    whole.advance(100)
+    assert run.state_words.tolist() == whole.state_words.tolist()
+    again = Run(first, eager=False, quick=None)
+    elsewhere = Run(made(), eager=False, quick=None)  # as in another process: from the disk
+    assert again.native is better and elsewhere.native.cached and elsewhere.better is None
+    assert not makers()
+
+
+def test_simulate_begins_on_quick_code_and_a_simulation_does_not(monkeypatch, tmp_path):
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
+    chain = jp.library.pendulum(3, angles=[0.1, 0.2, 0.3], length=1.25).replace(name="never seen before")
+    seen = []
+    monkeypatch.setattr("jointplay.simulation.course.Run", lambda *a, **k: seen.append(k["quick"]) or Run(*a, **k))
+    jp.simulate(chain, until=0.1, every=0.05, error=False)
+    jp.Simulation(chain)
+    assert seen == [None, False]
 
 
 def test_values_that_change_places():

@@ -105,6 +105,11 @@ def test_a_run_that_failed_never_reproduces():
     assert lost.record().verdict == "not-computable"
 
 
+def test_a_row_that_differs_says_why_or_that_nobody_knows():
+    plain, told = (Row("table 1", {}, "x", "m", lambda: 2.0, 0.5, note=note, study="s") for note in ("", "other gains"))
+    assert (plain.record().note, told.record().note) == ("we know no cause", "other gains")
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_rows_of_a_study_are_known_before_anything_is_computed(name):
     """Every row says for itself what it is; no two say the same; cases are plain data in SI units."""
@@ -119,7 +124,7 @@ def test_the_rows_of_a_study_are_known_before_anything_is_computed(name):
 
 
 def test_the_format_that_was_fixed():
-    """Table 6 of paper 000, as other programs read it."""
+    """Table 6 of Akhadkar et al. 2016, as other programs read it."""
     found = [row for row in STUDIES["akhadkar2016"].rows() if row.item == "table 6"]
     case = {"mechanism": "crank-crank", "controller": "tau5", "clearances": [0.003, 0.003], "friction": 0.1}
     [one] = [row for row in found if row.case == case]

@@ -8,7 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from jointplay import statics
-from jointplay.model import Compliant, Mechanism, Rigid, bar
+from jointplay.model import Compliant, Mechanism, Rigid, bar, library, loads
+from jointplay.statics.assembly import starts
+from jointplay.statics.branches import bent
 from jointplay.system import System
 
 
@@ -98,3 +100,26 @@ def test_a_place_that_play_does_not_allow_is_meant_exactly():
     tight = four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {"b.x": 1.0})
     loose = System(tight.loosen("J3", 1e-3, contact=Rigid()))
     assert statics.start(loose)[0][6] == 1.0 and loose.evaluate(statics.start(loose)[0]).gaps.min() < -0.01
+
+
+def test_where_rows_are_linear_one_after_the_other_nothing_is_searched():
+    """Angles that are given leave the places of a chain to linear rows; a rod bends what it leaves open."""
+    chain = System(library.pendulum(2, angles=[0.4, 1.0]))
+    [q] = statics.assemblies(chain)
+    assert bent(chain, q, starts(chain, q), 0.0).shape == (6, 0)
+    held = System(four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {}))
+    first, _ = statics.assemblies(held)
+    assert bent(held, first, starts(held, first), 0.0).shape[1] > 0
+
+
+def test_a_block_on_a_rod_is_above_or_below():
+    """Given its angle and x, y = +-sqrt(L^2 - x^2)."""
+    block = loads("""
+name: block on a rod
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1, inertia: 0.1}}
+joints: {R: {kind: rod, between: [ground.O, block.centre], length: 0.5}}
+start: {block: 0.2, block.x: 0.3, block.y: 0.1}
+""")
+    found = statics.assemblies(System(block))
+    assert sorted(q[1] for q in found) == pytest.approx([-0.4, 0.4], abs=1e-12)

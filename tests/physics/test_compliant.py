@@ -80,7 +80,7 @@ def case1():
 
 
 def test_case_1_of_the_spacecraft(case1):
-    """The reference page of paper 004, set A, joint 2 open by 0.5 mm."""
+    """The reference page of Bai et al. 2026, set A, joint 2 open by 0.5 mm."""
     assert float(case1["impact_time"][0]) == pytest.approx(0.164123554, abs=1e-8)
     assert float(case1["impact_approach"][0]) == pytest.approx(9.124442263e-3, rel=1e-6)
     assert float(case1["impact_duration"][0]) == pytest.approx(2.1995e-4, abs=2e-8)

@@ -72,3 +72,16 @@ def test_two_contacts_are_solved_as_by_the_search(seed, size, mu, on, modes):
         else:
             assert abs(u[2 * i]) <= 1e-6 * np.abs(b).max()
             assert mode == STICKING or t * u[2 * i + 1] <= 1e-9 * scale
+
+
+def test_a_contact_that_cannot_approach_is_open():
+    """Of a body that joints hold, the approach is the number 0 and no recorded one."""
+
+    def held(s, p):
+        problem = ContactProblem([[p.w, 0.0], [0.0, p.w]], [0.0, 0.0], [0.2], [0.2], [True], [p.mode], [False])
+        answer = solve_contacts(problem)
+        return {"n": answer.impulses[0] + 0 * s.n, "violation": answer.violation + 0 * s.n}
+
+    run = Run(trace(held, {"n": 1.0, "violation": 1.0}, {"w": 1.0, "mode": float(STICKING)}))
+    run.advance(1)
+    assert run["n"] == 0 and run["violation"] == 0

@@ -75,7 +75,7 @@ def test_steps_keep_their_full_order():
 
 
 def test_the_spacecraft_with_rough_ideal_joints():
-    """Reference page of paper 004, set A, joints 2 and 4 rough, no play: errors .1129 and .2690 degrees."""
+    """Reference page of Bai et al. 2026, set A, joints 2 and 4 rough, no play: errors .1129 and .2690 degrees."""
     ideal = library.spacecraft_2026()
     friction = {"law": "modified_coulomb", "static_friction": 0.15, "friction": 0.1, "v_s": 1e-3, "v_d": 1e-2}
     joints = dict(ideal.joints)

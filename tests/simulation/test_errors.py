@@ -9,7 +9,7 @@ import pytest
 
 import jointplay as jp
 from jointplay import results
-from jointplay.simulation import Simulation, Stepper
+from jointplay.simulation import Simulation, Stepper, likeness
 
 companions = importlib.import_module("jointplay.simulation.companions")  # its name is that of a function, too
 STRIKING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
@@ -199,3 +199,48 @@ def test_altered_errors_are_refused(run, tmp_path):
         with pytest.raises(ValueError, match="the attribute errors"):
             results.load(tmp_path / "altered.nc")
     assert np.isfinite([entry["error"] for entry in results.errors(run)]).all()
+
+
+RATTLING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+
+
+def test_what_a_sensitive_motion_leaves_open_is_not_determined():
+    """A journal that is elsewhere in its play at other tolerances: that peaks agree now and then is chance."""
+    run = jp.simulate(RATTLING, 1.5, jp.MoreauJean(rtol=1e-5))
+    found = stated(run)
+    names = ("J3.peak_force", "J3.peak_normal", "J3.peak_impulse", "J3.impacts", "impact_loss")
+    assert sum(not found[name]["determined"] for name in names) >= 3
+    assert found["crank.angle"]["determined"] and found["rod.angle"]["determined"]
+    assert any(note.startswith("J3 moves in another way at another tolerance") for note in json.loads(run.notes))
+    finer = jp.simulate(RATTLING, 1.5, jp.MoreauJean(rtol=1e-6), error=False)
+    force = found["J3.peak_force"]
+    assert abs(float(finer.peak_force.sel(joint="J3")) - force["value"]) < 3 * force["error"]
+
+
+def test_a_motion_that_is_not_sensitive_is_not_called_so(run):
+    rubbing = RATTLING.with_({"J3.friction": 0.1, "J3.restitution": 0.0})
+    for one in (run, jp.simulate(rubbing, 0.5, jp.MoreauJean(rtol=1e-5))):
+        assert "another way" not in one.notes
+        assert stated(one)["J3.peak_force"]["determined"]
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_another_draw_is_within_what_is_told_in_95_of_100_cases(others):
+    draws = np.random.default_rng(1).normal(3.0, 0.7, (4000, others + 2))
+    told = np.array([likeness.drawn(row[0], row[1:-1]) for row in draws])
+    inside = np.mean(np.abs(draws[:, -1] - draws[:, 0]) <= told)
+    assert 0.945 < inside < 0.99
+
+
+def test_what_lies_apart_briefly_is_not_forgotten():
+    """Impacts a little later put a journal elsewhere for a moment; that is no loss of memory, and one companion that
+    follows the run is enough."""
+    run = jp.simulate(STRIKING, 0.05, TOLERANT, error=False)
+    own = likeness.course(run)
+    far = {name: x + (1.0 if name == "place_x" else 0.0) for name, x in own.items()}
+    half, n = {name: x.copy() for name, x in own.items()}, len(run.time)
+    half["place_x"][: n - n // 5] += 1.0
+    half["place_x"][n // 2 :] = own["place_x"][n // 2 :]
+    assert likeness.forgotten(run, [far, far], STRIKING) == "J3"
+    assert likeness.forgotten(run, [far, own], STRIKING) == ""
+    assert likeness.forgotten(run, [half], STRIKING) == ""

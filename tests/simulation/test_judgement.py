@@ -154,3 +154,18 @@ def test_chosen_steps_count_every_elastic_impact(rtol, until):
     """One every 0.2 s; rows of impacts were neglected more and more, and at last not counted."""
     run = jp.simulate(jp.loads(BALL.replace("E", "1")), until, jp.MoreauJean(rtol=rtol), every=1.0, error=False)
     assert int(run.impacts.sum()) == len(run.impact_time) == round(until / 0.2)
+
+
+def test_a_run_that_overflows_is_wrong_though_its_energies_grew_with_it():
+    """A damper that steps of first order, which feel it as it was, make ever faster."""
+    block = jp.loads("""
+gravity: [0, 0]
+ground: {points: {O: [0, 0], W: [-1, 0]}}
+bodies: {b: {mass: 1, inertia: 0.01}}
+joints: {J: {kind: prismatic, between: [ground.O, b.centre], axis: [1, 0]}}
+forces: {s: {kind: spring, between: [ground.W, b.centre], stiffness: 1e3, damping: 1e4, free_length: 1}}
+start: {b.x: 0.1}
+""")
+    run = jp.simulate(block, 0.5, jp.MoreauJean(1e-3, order=1), strict=False, every=0.01)
+    assert run.attrs["outcome"] == "non-finite" and run.attrs["judgement"] == "wrong"
+    assert run.attrs["judgement_text"].endswith("; use a shorter step.")

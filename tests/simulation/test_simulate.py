@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jointplay import results
+from jointplay.errors import InputError
 from jointplay.model import Following, Rigid, library, loads
 from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
 from jointplay.system import System
@@ -290,3 +291,8 @@ start: {ball.x: 0, ball.y: 0}
 """
     with pytest.raises(ValueError, match="start: the forces are not finite; a spring with a free length"):
         simulate(loads(text), 1.0)
+
+
+def test_more_samples_than_memory_holds_are_refused_before_anything_is_computed():
+    with pytest.raises(InputError, match=r"every: 1e\+09 samples are too many; choose at least 0\.000456 s"):
+        simulate(library.pendulum(), 1e3, every=1e-6)

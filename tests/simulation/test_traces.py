@@ -62,6 +62,8 @@ def end(mechanism, stepper=None, **more) -> np.ndarray:
 EVERY = {name: getattr(jp.library, name)() for name in jp.library.MECHANISMS}
 EVERY |= {"rigid": RIGID, "loop": jp.library.slider_crank(angle=1.0).replace(control=PD)}
 EVERY["compliant"] = jp.library.wu_2017(clearance=5e-4, contact=jp.library.wu_2017_contact())
+MODEL = jp.control.feedback_linearisation("crank", jp.sine(0.3, 4.0, offset=1.0), k1=9.0, k2=6.0)
+EVERY |= {"rigid loop": RIGID.replace(control=MODEL)}
 SOME = ("rigid", "loop", "grigore_figure_5")
 
 
@@ -221,14 +223,15 @@ def test_what_a_script_defines_is_never_stale(tmp_path):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_trace_sees_no_number(name, here):
-    """Every number is moved far, across whatever limits the texts may have: the program stays the same."""
+    """Every number is moved far, across whatever limits the texts may have, and those of the stepper too: the program
+    stays the same."""
     mechanism, rng = EVERY[name], np.random.default_rng(7)
     one = jp.Simulation(mechanism, default_stepper(mechanism), until=0.05)
     base = one.each[0].system
     numbers = one.program.defaults
 
-    def digests(system: System) -> tuple[str, str]:
-        text = Text(system.equations(), base.contacts, one.stepper, one.text.clock)
+    def digests(system: System, stepper: jp.Stepper) -> tuple[str, str]:
+        text = Text(system.equations(), base.contacts, stepper, one.text.clock)
         equations = trace(system.traced, system.traced.program.starts, {"time": 0.0, **system.parameters})
         return trace(text, {}, numbers | system.parameters).digest, equations.digest
 
@@ -245,4 +248,6 @@ def test_a_trace_sees_no_number(name, here):
                 break
     other = System(mechanism.with_(moved), base.reach)
     assert len(moved) > 2 and other.structure == base.structure
-    assert digests(other) == digests(base)
+    finer = one.stepper.finer()
+    assert finer.structure == one.stepper.structure and finer != one.stepper
+    assert digests(other, finer) == digests(base, one.stepper)

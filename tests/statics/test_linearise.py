@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from jointplay.model import ModelError, control, library, loads
 from jointplay.simulation import RungeKutta, simulate
 from jointplay.statics import linearise, start
-from jointplay.statics.linearisation import Linear
+from jointplay.statics.linearisation import Linear, _About
 from jointplay.system import System
 from tests.physics.reduction import SPRING, Reduction, units
 
@@ -148,3 +148,23 @@ def test_bad_points():
             "journal_radius": 0.01,
         }
         linearise(mechanism.replace(joints={**mechanism.joints, "J1": joint}))
+
+
+def test_a_long_chain_swings_as_its_matrices_say_and_its_program_grows_with_it():
+    """Hanging bars in absolute angles: M_ij = m l^2 (1/2 or 1/3 + bars below), K_ii = m g l (1/2 + bars below)."""
+    n = 16
+    point = linearise(library.pendulum(n, angles=[-np.pi / 2] * n), inputs="bar1")
+    below = np.array([[n - 1 - max(i, j) for j in range(n)] for i in range(n)])
+    M = below + np.where(np.eye(n) > 0, 1 / 3, 1 / 2)
+    K = 9.81 * np.diag(np.diag(below) + 0.5)
+    assert point.equilibrium
+    assert point.A[n:, :n] == pytest.approx(-np.linalg.solve(M, K), rel=1e-9, abs=1e-8)
+    assert point.A[n:, n:] == pytest.approx(np.zeros((n, n)), abs=1e-9)
+    assert point.B[n:, 0] == pytest.approx(np.linalg.solve(M, np.eye(n)[0]), rel=1e-9, abs=1e-9)
+
+    def operations(bars):
+        axes = [f"bar{i + 1}" for i in range(bars)]
+        about = _About(library.pendulum(bars, angles=[-1.0] * bars), axes, axes[:1], axes)
+        return about.run(np.zeros(3 * bars), np.zeros(3 * bars), ()).program.operations
+
+    assert operations(12) < 2.5 * operations(6)

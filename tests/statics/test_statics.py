@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import math
 import re
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from jointplay.model import Following, library, loads
+from jointplay.simulation import simulate
 from jointplay.statics import assemble, check, freedom, matrix_text, start
 from jointplay.system import System
 from tests.helpers import PARALLEL
@@ -165,12 +167,13 @@ def test_rates_that_agree_may_be_given_twice_and_others_are_refused():
     _, v = start(System(base.with_({"start.bar1.rate": 2.0})))
     assert v[2] == pytest.approx(2.0)
     with pytest.raises(
-        ValueError, match=r"start: bar1\.rate = 3 contradicts motor, the constraints, which give 2; it is off by 1"
+        ValueError,
+        match=r"start: bar1\.rate = 3 rad/s contradicts motor, the constraints, which give 2 rad/s; it is off by 1",
     ):
         start(System(base.with_({"start.bar1.rate": 3.0})))
     loop = library.four_bar().with_({"start.crank.rate": 1.0, "start.rocker.rate": 5.0})
     with pytest.raises(
-        ValueError, match=r"rocker\.rate = 5 contradicts crank\.rate, the constraints, which give .* leave it out"
+        ValueError, match=r"rocker\.rate = 5 rad/s contradicts crank\.rate, the constraints, which give .* leave it out"
     ):
         start(System(loop))
 
@@ -244,3 +247,43 @@ def test_the_matrix_is_printed_with_its_labels():
     shown = [[0.0 if x == "." else float(x) for x in line.replace("|", "").split()[1:]] for line in lines]
     assert np.array(shown) == pytest.approx(B, rel=1e-3)
     assert max(map(len, matrix_text(System(library.grigore_figure_6()), np.zeros(15)).splitlines())) < 140
+
+
+SLIDER = """
+ground: {points: {O: [0, 0]}}
+bodies:
+  crank: {bar: 100 mm, mass: 0.5 kg}
+  rod: {bar: 300 mm, mass: 0.8 kg}
+  slider: {mass: 1 kg, inertia: 1e-3 kg*m^2, points: {pin: [0, 0]}}
+joints:
+  J1: {kind: revolute, between: [ground.O, crank.start]}
+  J2: {kind: revolute, between: [crank.end, rod.start]}
+  J3: {kind: revolute, between: [rod.end, slider.pin]}
+  J4: {kind: prismatic, between: [ground.O, slider.pin], axis: [1, 0]}
+drives: {motor: {kind: angle, of: crank, motion: {kind: constant_speed, speed: 60 rpm, start: 30 deg}}}
+"""
+PIN = "  J3: {kind: revolute, between: [rod.end, slider.pin]}\n"
+METRES = "a number without a unit is in metres"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[rod.end, slider.pin]", "[rod.end, slider.pin], clearance: 0.5",
+         f"joint 'J3': clearance 500 mm is more than a third of the length of 'crank' (100 mm); {METRES}"),
+        ("300 mm", "300",
+         f"body 'rod' is 3e+05 mm long, more than 200 times longer than any other body (100 mm at most); {METRES}"),
+        (PIN, "", "body 'slider' is held by 'J4' alone, and nothing moves it along; is a pin missing?"),
+        ("300 mm", "0.3", None),
+        (PIN, "", None),
+    ],
+)  # fmt: skip
+def test_forgotten_units_and_pins_are_told_by_check_and_in_runs(old, new, said):
+    """Lengths by the mechanism's own scale; a slider that something pushes may stand alone."""
+    model = loads(SLIDER.replace(old, new))
+    if new == "" and said is None:
+        model = model.replace(forces={"push": {"kind": "force", "at": "slider.pin", "x": 1.0}})
+    run = simulate(model, 1e-3, error=False)
+    told = [] if said is None else [said]
+    assert [text for text in check(model).warnings if "metres" in text or "pin missing" in text] == told
+    assert [text for text in json.loads(run.attrs["notes"]) if "metres" in text or "pin missing" in text] == told

@@ -8,6 +8,7 @@ import pytest
 import jointplay as jp
 from jointplay import studies
 from jointplay.cli import main
+from jointplay.cli.sweep import judged
 
 BRIEF = ["--until", "10 ms", "--step", "0.2 ms"]
 GRID = ["sweep", "crank_rocker_2016", "--over", "J2.clearance=0:2 mm:2", "--over", "J2.friction=0,0.1", *BRIEF]
@@ -97,3 +98,17 @@ def test_studies_that_are_not_there(capsys, arguments, said):
 def test_a_metric_is_needed(capsys):
     assert main(["sweep", "crank_rocker_2016", "--over", "J2.friction=0"]) == 2
     assert "--metric" in capsys.readouterr().err
+
+
+def test_failed_runs_are_told_and_fail_a_command_only_if_none_is_done(capsys):
+    def root(x):
+        if x < 0:
+            raise ValueError("no root")
+        return x
+
+    assert judged(jp.sweep(root, {"x": [1, 2]}), "s.zarr") == 0 and not capsys.readouterr().err
+    assert judged(jp.sweep(root, {"x": [1, -2, -3]}), "s.zarr") == 0
+    said = capsys.readouterr().err
+    assert "2 of 3 runs failed, they count in no number above; run 1: ValueError: no root" in said and "s.zarr" in said
+    assert judged(jp.sweep(root, {"x": [-1, -2]}, metrics="value"), "s.zarr") == 1
+    assert "none is done" in capsys.readouterr().err

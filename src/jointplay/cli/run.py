@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
 LONGEST = 1e9  # s: 32 years
-MOST_BYTES = 2e9  # for the samples
 MOST_STEPS = 1e10
 NOTHING = 1e-9  # SI units: a number that is rounding itself, whose error says nothing
 CONVERGED = 0.01  # of a headline number: an error of less needs no remedy
@@ -33,13 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate a mechanism; write the result and, if asked, a figure."""
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     until, every, step, tolerances = _times(arguments)
-    _bounded(mechanism, until, every)
+    from jointplay.simulation import refuse_samples, simulate
+
+    refuse_samples(mechanism, until, every, "--every")
     named = f"{Path(arguments.model).stem}.nc" if arguments.output is None else arguments.output
     output = inputs.target("-o", named, inputs.RESULTS)
     plot = None if arguments.plot is None else inputs.target("--plot", arguments.plot, inputs.PLOTS)
 
     from jointplay import results
-    from jointplay.simulation import simulate
 
     page = _page(arguments, output)
     stepper = chosen_stepper(mechanism, until, step, tolerances, arguments.order)
@@ -142,18 +142,6 @@ def _times(arguments: argparse.Namespace) -> tuple[float, float | None, float | 
             f"choose at least {until / MOST_STEPS:g} s"
         )
     return until, every, step, inputs.tolerances(arguments, step)
-
-
-def _bounded(mechanism: Mechanism, until: float, every: float | None) -> None:
-    """Refuse more samples than there is room for: a sample holds some numbers for each body, joint and contact, and is
-    in memory three times while the result is written."""
-    from jointplay.model.clearances import Compliant, Following, Rigid
-
-    loose = mechanism.loose((Following, Rigid, Compliant))
-    parts = 10 * len(mechanism.bodies) + 8 * len(mechanism.joints) + 20 * len(loose) + 20
-    most = MOST_BYTES / (3 * 8 * parts)
-    if every is not None and until / every > most:
-        raise InputError(f"--every: {until / every:.3g} samples are too many; choose at least {until / most:.3g} s")
 
 
 class ProgressBar:

@@ -79,11 +79,21 @@ def study(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         print(told(table, limits))
         print(f"\nnext: jointplay report {shlex.quote(str(target))}" if arguments.shard is None else "")
-    failed = int((table["status"] > 1).sum())
-    if failed:
+    return judged(table, target)
+
+
+def judged(table: Any, store: Any) -> int:
+    """Say how many runs failed, the first of them and why; FAILED only if no run is done: runs at the border of what is
+    possible are a part of a study."""
+    status, outcomes = table["status"].values.ravel(), table["outcome"].values.ravel()
+    failed, done = (status > 1).nonzero()[0], int((status == 1).sum())
+    if len(failed):
         sys.stdout.flush()
-        complain(f"{failed} of {table['status'].size} runs failed; their outcome is in the store")
-    return DONE if failed < table["status"].size else FAILED
+        first = f"run {failed[0]}: {outcomes[failed[0]]}"
+        counted = "they count in no number above" if done else "none is done"
+        complain(f"{len(failed)} of {status.size} runs failed, {counted}; {first}")
+        complain(f"all of them: the variables status and outcome of {store}")
+    return DONE if done or not len(failed) else FAILED
 
 
 def told(table: Any, limits: dict[str, float]) -> str:
@@ -126,8 +136,9 @@ def collect(arguments: argparse.Namespace) -> int:
     path, *shards = named(arguments, None, "collect STUDY.zarr [SHARD.zarr ...]")
     from jointplay import studies
 
-    print(told(studies.collect(path, list(shards) or None), inputs.limits(arguments.limit)))
-    return DONE
+    table = studies.collect(path, list(shards) or None)
+    print(told(table, inputs.limits(arguments.limit)))
+    return judged(table, path)
 
 
 def replay(arguments: argparse.Namespace) -> int:

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from ..elements.sized import mm
 from .mechanism import Mechanism
 
+LOOSEST = 1 / 3  # of the shortest body: a greater clearance is hardly meant
+UNLIKE = 200.0  # times longer than any other body: hardly meant
+UNIT = "a number without a unit is in metres"
+
 
 def implausible(mechanism: Mechanism) -> list[str]:
-    """What the joints find doubtful in themselves, and each clearance (m) beyond half of a bar, a line each."""
-    found: list[str] = []
+    """What the joints find doubtful in themselves, a line each."""
+    return [text for name, joint in mechanism.joints.items() for text in joint.doubts(name)]
+
+
+def sizes(mechanism: Mechanism) -> dict[str, float]:
+    """The greatest distance (m) of two points of each body that has two, the longest body first."""
+    found = {}
+    for name, body in mechanism.bodies.items():
+        points = list(body.all_points().values())
+        found[name] = max(math.dist(a, b) for a in points for b in points)
+    return {name: found[name] for name in sorted(found, key=lambda name: -found[name]) if found[name] > 0}
+
+
+def misread(mechanism: Mechanism) -> Iterator[str]:
+    """Lengths that look as if their unit had been forgotten, by the mechanism's own sizes."""
+    known = sizes(mechanism)
+    if len(known) > 1:
+        (longest, length), (_, second) = [*known.items()][:2]
+        if length > UNLIKE * second:
+            others = f"more than {UNLIKE:g} times longer than any other body ({mm(second)} at most)"
+            yield f"body {longest!r} is {mm(length)} long, {others}; {UNIT}"
     for name, joint in mechanism.joints.items():
-        found += joint.doubts(name)
-        if not joint.loose or joint.play_unit != "m":
-            continue
-        for body in map(mechanism.owner, joint.between):
-            length = mechanism.bodies[body].length if body in mechanism.bodies else None
-            if length is not None and joint.looseness > 0.5 * length:
-                text = f"clearance {mm(joint.looseness)} is more than half of the length of {body!r} ({mm(length)})"
-                found.append(f"joint {name!r}: {text}")
-    return found
+        if known and joint.loose and joint.play_unit == "m":
+            shortest, length = [*known.items()][-1]
+            if joint.looseness > LOOSEST * length:
+                text = (
+                    f"clearance {mm(joint.looseness)} is more than a third of the length of {shortest!r} ({mm(length)})"
+                )
+                yield f"joint {name!r}: {text}; {UNIT}"

@@ -159,7 +159,7 @@ def errors_of(cases: list[Case]) -> list[float]:
 def compared(one: Case, other: Case, less: float = 1.0) -> Found:
     """Errors of two runs: the first is below the second times a factor."""
     a, b = errors_of([one, other])
-    return Found(listed([a, b]), holds=a < less * b)
+    return Found(listed([a, b]), "" if a < less * b else f"the first is {a / b:.3g} times the second", a < less * b)
 
 
 def rising(cases: list[Case]) -> Found:

@@ -71,6 +71,8 @@ class Row:
             raise ValueError(f"{self.item}, {self.quantity}: nothing was computed")
         if said == "differs" and isinstance(value, float) and math.isnan(value):
             value = None
+        if said == "differs" and not any(notes):
+            notes = ["we know no cause"]
         note = "; ".join(text for text in notes if text)
         return Record(self.study, self.item, dict(self.case), self.quantity, self.unit, paper, reference, value,
                       said, note)  # fmt: skip

@@ -98,7 +98,7 @@ def single(problem: ContactProblem) -> Answer:
     n, t, m = branch(held, stick, lambda: (slip, slope * slip, sides[0]))
     on = problem.active[0] & (bn < 0)
     n, t, m = where(on, n, 0.0), where(on, t, 0.0), where(on, m, OPEN)
-    return Answer([n, t], [m], where(on & ~(n >= 0), 1.0, 0.0))
+    return Answer([n, t], [m], where(on, where(n >= 0, 0.0, 1.0), 0.0))
 
 
 def pair(problem: ContactProblem, modes: Vector) -> Answer:

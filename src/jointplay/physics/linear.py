@@ -1,6 +1,6 @@
 """The ideal mechanism in independent coordinates as text, y'' = f(y, y', u), with its derivatives.
 
-Places follow from y by the joints (`solve`, the implicit function theorem) and rates from y' by the rows.  What is
+Places follow from y, and rates from y', by the rows of the joints (the implicit function theorem).  What is
 differentiated by places while rates are held, the terms of velocity, stands in a subroutine of both: derivatives
 through it see that rates depend on places.
 """
@@ -22,13 +22,25 @@ from .loop import Loop, flag
 from .reduced import WEAKEST, Model
 
 
+def placed(model: Model, begin: Vector, y: Vector, shifts: Vector, time: float) -> tuple[Vector, Scalar]:
+    """The coordinates that belong to y, which move with the shifts of y as the joints demand, to first order; and what
+    is left open, 1 where y does not determine them."""
+    q, left, _ = model.close(begin, [hold(x) for x in y], time)
+    q = [hold(x) for x in q]
+    rows, more = model.rows(model.closed, model.axes, q, time)
+    firm = model.spread([*rows.B, *more])
+    follow = firm([*([0.0] * len(rows.B)), *shifts])[0]
+    return [x + d for x, d in zip(q, follow, strict=True)], maximum(left, flag(firm.weak(WEAKEST)))
+
+
 def linear(
     make: Callable[[Names], Equations], outputs: Sequence[tuple[Along, bool]], time: float = 0.0
 ) -> Callable[..., dict[str, Scalar]]:
-    """The text that emits y, y', y'' and the outputs (values, or rates where so marked), with derivatives of these two
-    by y, y' and u, at coordinates `at.0`, ... with rates `rate.0`, ... and inputs `input.0`, ...
+    """The text that emits y, y', y'' and the outputs (values, or rates where so marked), with the derivatives of these
+    two along a direction `along.0`, ... of y, y' and u, at coordinates `at.0`, rates `rate.0`, inputs `input.0`, ...
 
-    The equations have a control loop whose coordinates are y and whose actuators are u.
+    The equations have a control loop whose coordinates are y and whose actuators are u.  One direction at a time: all
+    of them together would be a program that grows with the square of the mechanism.
     """
 
     def step(s: Names, p: Names) -> dict[str, Scalar]:
@@ -36,10 +48,13 @@ def linear(
         plant, model = loop.plant, Model(loop.plant, loop.control.model_copy(update={"sensors": {}}))
         n = len(plant.coordinates)
         begin, speeds = ([p[f"{part}.{i}"] for i in range(n)] for part in ("at", "rate"))
-        u = [p[f"input.{i}"] for i in range(len(model.acting))]
+        given = [p[f"input.{i}"] for i in range(len(model.acting))]
         places, lines = loop.lines(model.axes, begin, time)
-        y, w = [hold(x) for x in places], [hold(dot(line, speeds)) for line in lines]
-        q, left, _ = model.close(begin, y, time)
+        point, moved = [*places, *(dot(line, speeds) for line in lines), *given], hold(p["moved"])
+        shifts = [moved * p[f"along.{i}"] for i in range(len(point))]
+        beside, count = [hold(x) + d for x, d in zip(point, shifts, strict=True)], len(places)
+        y, w, u = beside[:count], beside[count : 2 * count], beside[2 * count :]
+        q, bad = placed(model, begin, places, shifts[:count], time)
         v = model.rates(q, w, time)
 
         @subroutine
@@ -53,11 +68,8 @@ def linear(
         values, lines = loop.lines([axis for axis, _ in outputs], q, time)
         seen = [dot(line, v) if rate else x for x, line, (_, rate) in zip(values, lines, outputs, strict=True)]
         found = [*moving(*q, *v, *u), *seen]
-        slopes = derivative(found, [*y, *w, *u])
-        numbers = [*y, *w, *found, *(x for row in slopes for x in row)]
-        rows, more = model.rows(model.closed, model.axes, begin, time)
-        weak = flag(model.spread([*rows.B, *more]).weak(WEAKEST))
-        emit("linear", bad=maximum(left, weak), **{f"c{i}": x for i, x in enumerate(numbers)})
+        numbers = [*y, *w, *found, *(x for [x] in derivative(found, [moved]))]
+        emit("linear", bad=bad, **{f"c{i}": x for i, x in enumerate(numbers)})
         return {}
 
     return step

@@ -38,12 +38,14 @@ function select(label, options, value, chosen) {
   box.append(made);
   element("choices").append(box);
 }
+const limitUnit = document.createElement("span");
 function choices() {
   const names = Object.keys(data.metrics);
   select("Show", names.map((name) => data.metrics[name].unit ? `${name} (${data.metrics[name].unit})` : name), 0, (i) => {
     state.metric = names[i];
     state.limit = data.metrics[names[i]].limit;
     if (element("limit")) element("limit").value = state.limit === null ? "" : state.limit;
+    limitUnit.textContent = data.metrics[names[i]].unit;
     draw();
   });
   data.axes.forEach((axis, k) => {
@@ -57,7 +59,8 @@ function choices() {
   const input = document.createElement("input");
   Object.assign(input, { type: "number", step: "any", id: "limit", value: state.limit === null ? "" : state.limit });
   input.addEventListener("input", () => { state.limit = input.value === "" ? null : Number(input.value); draw(); });
-  box.append(input);
+  limitUnit.textContent = data.metrics[state.metric].unit;
+  box.append(input, limitUnit);
   element("choices").append(box);
 }
 
@@ -147,7 +150,7 @@ function histogram(svg) {
   const start = limit !== null && limit > low && limit < high ? limit - Math.ceil((limit - low) / size) * size : low; // an edge at the limit
   for (const pair of sorted) bins[Math.min(40, Math.max(0, Math.floor((pair[0] - start) / size)))].push(pair);
   const most = Math.max(...bins.map((bin) => bin.length));
-  const a = limit === null ? low : Math.min(low, limit), b = limit === null ? high : Math.max(high, limit);
+  const a = limit === null ? start : Math.min(start, limit), b = limit === null ? high : Math.max(high, limit);
   const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (n) => H - BOTTOM - n / most * (H - TOP - BOTTOM - 30);
   for (const n of ticks(0, most, 5)) {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(n), y2: Y(n), stroke: "var(--line)" }, null, svg);

@@ -98,7 +98,7 @@ def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool)
     if sampled and np.isfinite(study[name].values).any():
         found["percentiles"] = {f"{p:g}": x / size for p, x in percentiles(study, name).items()}
         try:
-            rows = telling.ranking_lines(study, name, limit)
+            rows = telling.ranking_lines(study, name, limit, size, unit)
             found["ranking"] = {"rows": rows, "note": telling.caution(study, name, limit)}
         except ValueError:
             found["ranking"] = None  # too few runs, or all the same

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InputError
+from ..model.clearances import Compliant, Following, Rigid
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.units import TIME, UnitError, parse_quantity
@@ -14,7 +15,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, Company, Headlines, companions, last, last_of, stated, step_errors
+from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
-    "Step", "Stepper", "default_stepper", "settled_time", "simulate",
+    "Step", "Stepper", "default_stepper", "refuse_samples", "settled_time", "simulate",
 ]  # fmt: skip
+MOST_BYTES = 2e9  # for the samples
 SAMPLES = 1000  # output intervals unless `every` says otherwise
 
 
@@ -65,6 +67,7 @@ def simulate(
         raise InputError(f"audit must be 'run' or 'convergence', got {audit!r}")
     until, every = seconds("until", until), None if every is None else seconds("every", every)
     own = mechanism.mechanism if isinstance(mechanism, System) else mechanism
+    refuse_samples(own, until, every)
     loop = control or (own.control if isinstance(own, Mechanism) else None)
     company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
     options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
@@ -93,7 +96,7 @@ def beside_finer(
     if end.complete:
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
-    return stated(result, {repr(finer): last(found) if end.complete else end.text}, base.mechanism, HALVED)
+    return stated(result, {repr(finer): other(found) if end.complete else end.text}, base.mechanism, HALVED)
 
 
 def with_companions(
@@ -104,7 +107,7 @@ def with_companions(
     settled: float,
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
-    found: dict[str, Headlines | str] = {}
+    found: dict[str, Other | str] = {}
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:
@@ -112,7 +115,7 @@ def with_companions(
             simulation.follow(stepper, patience)
             march(simulation, progress and (lambda t: progress(simulation.asked)), False, settled)
         end = simulation.status[lane]
-        found[repr(stepper)] = last_of(simulation, lane) if end.complete else end.text
+        found[repr(stepper)] = other_of(simulation, lane) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
     return stated(result, found, simulation.base.mechanism, company.share)
@@ -126,6 +129,18 @@ def seconds(name: str, given: float | str) -> float:
         return parse_quantity(given, TIME)
     except UnitError as error:
         raise InputError(f"{name}: {error}") from None
+
+
+def refuse_samples(mechanism: Any, until: Any, every: Any, name: str = "every") -> None:
+    """Raises where there is no room for the samples: each holds some numbers for every body, joint and contact, and is
+    in memory three times while a result is made and written."""
+    if not (isinstance(mechanism, Mechanism) and is_number(until) and is_number(every) and every > 0):
+        return  # what is wrong with these is told elsewhere
+    loose = mechanism.loose((Following, Rigid, Compliant))
+    parts = 10 * len(mechanism.bodies) + 8 * len(mechanism.joints) + 20 * len(loose) + 20
+    most = MOST_BYTES / (3 * 8 * parts)
+    if until / every > most:
+        raise InputError(f"{name}: {until / every:.3g} samples are too many; choose at least {until / most:.3g} s")
 
 
 def planned(

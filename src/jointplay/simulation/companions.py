@@ -3,7 +3,8 @@
 Where a tolerance chooses the steps there are two companions at looser ones, and a share of the larger of the two
 differences is the error that is stated; one companion alone now and then agrees by chance.  They run beside the run, in
 other lanes of its program, or after it, in its own: what costs less.  Steps of one length have a companion of half the
-step, and twice its difference counts.  How this was chosen, and how well it fits: docs/decisions.md.
+step, and twice its difference counts.  How this was chosen, and how well it fits: docs/decisions.md.  Where companions
+move in another way than the run, all of them are draws of what the motion may do (likeness.py).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
+from .likeness import Tracks, course, course_of, drawn, forgotten
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ NOTHING = 1e-9  # of the largest of its family: what is less is determined, what
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
 FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
 SAME = 1e-9  # m or rad: a motion of less is none
+FORGOTTEN = (
+    "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
+    "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
+)
 # headline numbers, and the families in which one is small beside another
 HEADLINES = {
     "angle": "angles", "x": "places", "y": "places",
@@ -62,6 +68,13 @@ class Headline(NamedTuple):
     unit: str
     scale: float
     family: str
+
+
+class Other(NamedTuple):
+    """What is compared of another run: its headline numbers, and its course."""
+
+    headlines: Headlines
+    course: Tracks
 
 
 class Company(NamedTuple):
@@ -108,7 +121,12 @@ def last(run: Dataset) -> Headlines:
     return {name: np.atleast_1d(one.values[-1] if "time" in one.dims else one.values) for name, one in found.items()}
 
 
-def last_of(simulation: Simulation, lane: int) -> Headlines:
+def other(run: Dataset) -> Other:
+    """What is compared of another run, by its result."""
+    return Other(last(run), course(run))
+
+
+def other_of(simulation: Simulation, lane: int) -> Other:
     """The same of a lane, without making a result of it."""
     from .reading import Reading
 
@@ -122,7 +140,8 @@ def last_of(simulation: Simulation, lane: int) -> Headlines:
         if name in NAMES:
             found[name] = np.array([reading.columns[body + signal.end][-1] for body in reading.mechanism.bodies])
     ends = {name: signal.end for name, signal in record.ENERGIES.items() if name in NAMES}
-    return found | {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
+    found |= {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
+    return Other(found, course_of(reading))
 
 
 def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
@@ -178,17 +197,21 @@ def feeble(run: Dataset, name: str) -> int:
     return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
 
 
-def errors(run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float) -> list[dict[str, Any]]:
+def errors(
+    run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float, draws: bool = False
+) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
-    error over the largest difference to the other runs."""
+    error over the largest difference to the other runs; draws: it is by what they are that another one may be."""
     found, entries = headlines(run, mechanism), []
     most = largest(found, run)
     for variable, some in found.items():
         for i, (name, value, unit, scale, family) in enumerate(some):
             if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
                 continue
-            apart = max(abs(value - float(other[variable][i])) for other in others)
-            error = times * apart + ROUNDING * most[family] if value or apart else 0.0
+            found_there = [float(other[variable][i]) for other in others]
+            apart = max(abs(value - x) for x in found_there)
+            apart, share = (drawn(value, found_there), 1.0) if draws else (apart, times)
+            error = share * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
@@ -198,16 +221,23 @@ def errors(run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, time
     return entries
 
 
-def stated(run: Dataset, others: Mapping[str, Headlines | str], mechanism: Mechanism, times: float) -> Dataset:
+def stated(run: Dataset, others: Mapping[str, Other | str], mechanism: Mechanism, times: float) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
     text that says why not."""
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
+        lost = forgotten(run, [one.course for one in whole], mechanism)
+        found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(lost))
         text = run.attrs.pop("judgement_text")
-        run.attrs |= {"errors": json.dumps(errors(run, whole, mechanism, times)), "judgement_text": text}
-        return run
+        run.attrs |= {"errors": json.dumps(found), "judgement_text": text}
+        return noted(run, FORGOTTEN.format(lost)) if lost else run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"
+    return noted(run, note)
+
+
+def noted(run: Dataset, note: str) -> Dataset:
+    """The run with a note more."""
     run.attrs["notes"] = json.dumps([*json.loads(run.attrs["notes"]), note])
     return run
 

@@ -16,13 +16,14 @@ from ..engine.program import Program
 from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
 from ..errors import InputError
+from ..host import undisturbed
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.contact_solver import FORWARD
 from ..physics.march import Text
 from ..physics.marches import ABOUT
 from ..physics.record import MOMENTA
 from ..physics.step import Stepper
-from ..run import CHUNK_SECONDS, Run, undisturbed
+from ..run import CHUNK_SECONDS, Run
 from ..traces import recalled
 from .endings import ending, tired
 from .lanes import Lane

@@ -91,6 +91,9 @@ def verdict(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> t
     if outcome.kind is Ending.NEAR_SINGULAR:  # whatever the step
         found = DOUBTFUL if found == FINE else found
         return found, f"This run is {found}: it ended at a singular position, {UNBOUNDED}; {outcome.remedy}."
+    if found == FINE and outcome.kind is Ending.NON_FINITE:  # its own scales have grown with it
+        helps = "use smaller tolerances" if stepper.adaptive else "use a shorter step"
+        return WRONG, f"This run is wrong: its numbers are no longer finite at t = {outcome.time:.6g} s; {helps}."
     if found == FINE and outcome.kind in FAILED:
         return DOUBTFUL, f"This run is doubtful: it ended early as {outcome.text}."
     if found == FINE:
@@ -126,6 +129,6 @@ def remedy(entry: Finding, stepper: Stepper) -> str:
     if said != SHORTER:
         return said
     if stepper.adaptive:
-        return "use smaller rtol and atol, or a max_step"
+        return "use a smaller rtol" if stepper.impulsive else "use smaller rtol and atol, or a max_step"
     step = stepper.step * min(0.5, max(0.5 / excess(entry), 1e-3))  # type: ignore[attr-defined]
     return f"use a step of {step:.1g} s or less"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
-from ..model.starts import start_text
+from ..model.starts import TAILS, start_text, started
 from ..system import Evaluation, System
-from .guesses import elsewhere, guess, guesses
+from .guesses import elsewhere, guess, guesses, placed_alike
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 LONG = 60  # rows: from so many on products of rows are factored instead
@@ -177,6 +177,8 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
         if opened:
             raise ComputationFailed(unassembled(system, opened))
         return at
+    if t == 0 and (first := placed_alike(system)) is not None:
+        return first.copy()
     refused = ""
     for begin in guesses(system):
         found = assembled(system, begin, t)
@@ -191,6 +193,8 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
             found = other
     if found.note:
         system.notes.append(found.note)
+    elif t == 0:
+        system.place = found.q.copy()
     return found.q
 
 
@@ -336,9 +340,10 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
             follows = float((row @ v).item())
             if abs(follows - rate) > RANK * (1 + abs(rate)):
                 others = ", ".join([*names, *system.mechanism.drives, "the constraints"])
+                unit = TAILS[started(key)[1]].unit
                 raise InputError(
-                    f"start: {key} = {rate:g} contradicts {others}, which give {follows:.9g}; "
-                    f"it is off by {abs(follows - rate):.3g}: leave it out or correct it"
+                    f"start: {key} = {rate:g} {unit} contradicts {others}, which give {follows:.9g} {unit}; "
+                    f"it is off by {abs(follows - rate):.3g} {unit}: leave it out or correct it"
                 )
             continue
         rows, speeds = np.vstack([rows, row]), np.append(speeds, rate)

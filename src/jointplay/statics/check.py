@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..elements import Following
-from ..model.checks import implausible
+from ..model.checks import implausible, misread
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import start_text, started
@@ -214,11 +214,29 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
     yield from _tables(system.given)
+    yield from misread(system.mechanism)
+    yield from _idle(system.mechanism)
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9:
             deep = f"{-gap:.3g} {play_unit(system, label)}"
             yield f"the start penetrates {label!r} by {deep}; give other or fewer values, or --reclose"
+
+
+def _idle(mechanism: Mechanism) -> Iterator[str]:
+    """Bodies in a guide on the ground that nothing moves along it, where others do move."""
+    plain = mechanism.plain()
+    used = _words(mechanism, {key: plain[key] for key in ("drives", "forces", "control", "start") if key in plain})
+    for body in mechanism.bodies if len(mechanism.bodies) > 1 else ():
+        own = {name: joint for name, joint in mechanism.joints.items() if body in joint.bodies()}
+        if len(own) > 1 or used & {body, *own}:
+            continue
+        for name, joint in own.items():
+            axis = getattr(joint, "axis", None)
+            if joint.moves == "position" and "ground" in joint.bodies() and axis is not None:
+                pulled = abs(np.dot(axis, mechanism.gravity)) > 1e-9 * np.linalg.norm(mechanism.gravity)
+                if not pulled:
+                    yield f"body {body!r} is held by {name!r} alone, and nothing moves it along; is a pin missing?"
 
 
 def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:

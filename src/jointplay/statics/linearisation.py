@@ -99,25 +99,30 @@ class _About:
 
     def run(self, q: np.ndarray, v: np.ndarray, redundant: Sequence[str]) -> Run:
         """The program that computes the point q, v, and the slopes there."""
-        for part, values in (("at", q), ("rate", v), ("input", [0.0] * len(self.loop.actuators))):
+        inputs = [0.0] * len(self.loop.actuators)
+        along = [0.0] * (2 * self.n) + inputs
+        for part, values in (("at", q), ("rate", v), ("input", inputs), ("along", along)):
             self.numbers |= {f"{part}.{i}": float(x) for i, x in enumerate(values)}
+        self.numbers["moved"] = 0.0
         marked = list(zip(self.loop.sensors.values(), self.rated, strict=True))
         kind = "linear", redundant, tuple(self.rated)
         made = self.system.traced_as(kind, lambda: linear(self.system.equations(redundant), marked), {}, self.numbers)
-        return Run(made, self.numbers)
+        return Run(made, self.numbers, quick=True)
 
     def found(self, run: Run, u: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """States with accelerations, outputs, and the slopes of accelerations and outputs, under inputs u."""
         n, m, k = self.n, self.m, self.k
-        run.start(0, self.numbers | {f"input.{i}": float(x) for i, x in enumerate(u)})
-        run.advance(1)
-        row = np.array([column[-1] for column in run.rows("linear").values()])
-        if not np.isfinite(row).all() or row[0] > 1e-9:
-            names = ", ".join(map(label, self.loop.coordinates.values()))
-            text = f"{names} do not determine the mechanism's motion there; give others, or another point"
-            raise ModelError(Problem(("states",), text))
-        slopes = row[1 + 3 * n + k :].reshape(n + k, -1)[:, : 2 * n + m]
-        return row[1 : 1 + 3 * n], row[1 + 3 * n : 1 + 3 * n + k], slopes
+        inputs, rows = {f"input.{i}": float(x) for i, x in enumerate(u)}, []
+        for i in range(2 * n + m):
+            run.start(0, self.numbers | inputs | {f"along.{i}": 1.0})
+            run.advance(1)
+            rows.append(np.array([column[-1] for column in run.rows("linear").values()]))
+            if not np.isfinite(rows[-1]).all() or rows[-1][0] > 1e-9:
+                names = ", ".join(map(label, self.loop.coordinates.values()))
+                text = f"{names} do not determine the mechanism's motion there; give others, or another point"
+                raise ModelError(Problem(("states",), text))
+        slopes = np.array([row[1 + 3 * n + k :] for row in rows]).T
+        return rows[0][1 : 1 + 3 * n], rows[0][1 + 3 * n : 1 + 3 * n + k], slopes
 
     def linear(self, run: Run) -> Linear:
         """The linear system about the point, with the inputs that hold it there as well as they can."""

@@ -7,8 +7,9 @@ import numpy as np
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
-from ..system import System
-from .assembly import RANK, Freedom, launch, rate_rows, sizes, starts
+from ..structure import Memo
+from ..system import CONTACT, System
+from .assembly import RANK, Freedom, Held, launch, rate_rows, sizes, starts
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
@@ -29,11 +30,28 @@ def twin(mechanism: Mechanism) -> Mechanism:
     return mechanism.closed(Rigid, Compliant)
 
 
+TWINS = Memo(64)  # systems of ideal twins: runs of a study differ in their play, and share one
+
+
 def closed(system: System) -> System:
-    """The system of the ideal twin, made once."""
+    """The system of the ideal twin, made once for all systems that differ in the play and contacts of joints only."""
     if "closed" not in system.kept:
-        system.kept["closed"] = System(twin(system.mechanism))
+        mechanism = system.mechanism
+        loose = mechanism.loose((Rigid, Compliant))
+        gone = {f"{name}.{joint.opened_by}" for name, joint in loose.items()}
+        gone |= {name + end for name in loose for end in CONTACT}  # no equation knows them where there is no play
+        left = tuple((address, x) for address, x in mechanism.addresses().items() if address not in gone)
+        key = system.structure, left, mechanism.name, mechanism.journals
+        system.kept["closed"] = TWINS.get(key, lambda: System(twin(mechanism)))
     return system.kept["closed"]
+
+
+def launched(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at time 0 (`launch`) of a system that others share, computed once."""
+    if system.launched is None:
+        system.launched = launch(system)
+    q, v = system.launched
+    return q.copy(), v.copy()
 
 
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +65,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if not (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
         return launch(system)
     try:
-        q, v = launch(closed(system))
+        q, v = launched(closed(system))
     except (InputError, ComputationFailed):
         if reclose:
             raise
@@ -99,13 +117,12 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
     least: opposite to the force for a journal, at corners or flanks for guides and gears.
     """
     ideal, scale = closed(system), sizes(system)
-    multipliers = ideal.evaluate(q, v).accelerations()[1]
+    multipliers, held = pressing(ideal, q, v)
     rows = {name: [i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) == name]
             for name in system.mechanism.loose((Rigid, Compliant))}  # fmt: skip
     least = UNLOADED * np.abs(multipliers).max(initial=0.0)
     pressed = {name: part for name, part in rows.items() if part and np.abs(multipliers[part]).max() > least}
-    held, kept = starts(ideal, q), ~rate_rows(ideal)
-    at, target = q, np.zeros(len(ideal.rows))
+    kept, at, target = ~rate_rows(ideal), q, np.zeros(len(ideal.rows))
     for _ in range(ROUNDS if pressed else 0):
         before = target.copy()
         for name, part in pressed.items():
@@ -125,6 +142,13 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
     lines = np.vstack([here.B, np.eye(len(q))[fixed]]) * scale
     lacking = np.concatenate([here.speed - here.B @ v, np.zeros(len(fixed))])
     return at, v + scale * np.linalg.lstsq(lines, lacking, rcond=RANK)[0]
+
+
+def pressing(ideal: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, Held]:
+    """The multipliers of the ideal mechanism at its start, and the start values that it holds there, computed once."""
+    if ideal.pressed is None or not (np.array_equal(ideal.pressed[0], q) and np.array_equal(ideal.pressed[1], v)):
+        ideal.pressed = q, v, ideal.evaluate(q, v).accelerations()[1], starts(ideal, q)
+    return ideal.pressed[2], ideal.pressed[3]
 
 
 def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.ndarray) -> np.ndarray:

@@ -15,9 +15,9 @@ from ..errors import InputError
 from ..host import cores
 from . import metrics as meters
 from . import store as stores
-from .kept import Kept
 from .lanes import LANES, Extent, Task
 from .plan import Plan, chunk_shape, contained, differences
+from .recorded import Recorded
 from .subject import Machine, PlainFunction
 from .work import Job, Rows, called, each_row, told
 
@@ -86,7 +86,7 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     """The job with the names of its numbers, their attributes, the times of kept samples, and a run that can be; found
     by trial."""
     assert isinstance(job.subject, Machine)
-    runs: list[tuple[Kept, Kept]] = []
+    runs: list[tuple[Recorded, Recorded]] = []
     whole: Any = None  # the first result, for functions
     first_error: Exception | None = None
     course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose)
@@ -99,8 +99,8 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
             result = course.alone(task)
             needed = task.twin is not None and any(m.twin for m in job.metrics)
             if result.sizes.get("time"):
-                whole, own = result if whole is None else whole, Kept.of_result(result)
-                runs.append((own, Kept.of_result(course.alone(task.twin)) if needed and task.twin else own))
+                whole, own = result if whole is None else whole, Recorded.of_result(result)
+                runs.append((own, Recorded.of_result(course.alone(task.twin)) if needed and task.twin else own))
                 able = task
         except Exception as error:
             first_error = first_error or error

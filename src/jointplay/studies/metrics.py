@@ -16,7 +16,7 @@ from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
 from ..series import along, passing, together
-from .kept import Kept, Variable
+from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
     "max": np.max,
@@ -73,7 +73,7 @@ class Metric:
         """Whether it needs two trajectories of the model in place of a run."""
         return self.function is None and self.name in ANALYSES
 
-    def of(self, run: Kept, twin: Kept | None, settled: float) -> float:
+    def of(self, run: Recorded, twin: Recorded | None, settled: float) -> float:
         """Its number; NaN where the run has no such quantity."""
         found = quantity(run, twin, self.quantity, self.label, settled)
         if found is None:
@@ -139,7 +139,7 @@ def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> M
     return Metric(name, label or "", WHEN, sense={">": ABOVE, "<": BELOW}.get(sense, sense), mark=number)
 
 
-def quantity(run: Kept, twin: Kept | None, name: str, label: str, settled: float) -> Variable | None:
+def quantity(run: Recorded, twin: Recorded | None, name: str, label: str, settled: float) -> RecordedArray | None:
     """A quantity of a run: over time, or one number; None where this run has none."""
     found = whole(run, twin, name, label, settled)
     for dimension in found.dims if found is not None else ():
@@ -151,7 +151,7 @@ def quantity(run: Kept, twin: Kept | None, name: str, label: str, settled: float
     return found
 
 
-def whole(run: Kept, twin: Kept | None, name: str, label: str, settled: float) -> Variable | None:
+def whole(run: Recorded, twin: Recorded | None, name: str, label: str, settled: float) -> RecordedArray | None:
     """A quantity of a run with its labels."""
     if name == DEVIATION:
         return None if twin is None else deviation(run, twin, settled)
@@ -159,19 +159,19 @@ def whole(run: Kept, twin: Kept | None, name: str, label: str, settled: float) -
         return None if twin is None else shift(run, twin, settled)
     if name == LOST:
         ends = [LOSSES[part] * float(x.values[-1]) for part in LOSSES if (x := run.get(part)) and len(x.values)]
-        return Variable((), np.array(float(sum(ends))), {"units": "J", "long_name": "energy lost in contacts"})
+        return RecordedArray((), np.array(float(sum(ends))), {"units": "J", "long_name": "energy lost in contacts"})
     if name in SIZES:
         x, y = (run.get(part) for part in SIZES[name][:2])
         if x is None or y is None:
             return None
-        return Variable(x.dims, np.hypot(x.values, y.values), {**x.attrs, "long_name": name})
+        return RecordedArray(x.dims, np.hypot(x.values, y.values), {**x.attrs, "long_name": name})
     if name == "torque":
         there = [part for part in TORQUES if run.get(part) is not None]
         name = next((part for part in there if label in run.labels(TORQUES[part])), there[0] if there else name)
     return run.get(name)
 
 
-def apart(run: Kept, twin: Kept, name: str, begin: float) -> np.ndarray:
+def apart(run: Recorded, twin: Recorded, name: str, begin: float) -> np.ndarray:
     """A coordinate of all bodies less that of the twin, from `begin` (s) on, while both ran: [time, body]."""
     late = together(run["time"], twin["time"], begin)
     if not late.any():
@@ -180,14 +180,14 @@ def apart(run: Kept, twin: Kept, name: str, begin: float) -> np.ndarray:
     return off
 
 
-def shift(run: Kept, twin: Kept, begin: float = 0.0) -> Variable:
+def shift(run: Recorded, twin: Recorded, begin: float = 0.0) -> RecordedArray:
     """How far each body's mass centre is from that of the ideal twin at most, from `begin` (s) on (m)."""
     far = np.hypot(*(apart(run, twin, name, begin) for name in "xy"))
     said = {"units": "m", "long_name": "largest distance from the mechanism with ideal joints"}
-    return Variable(("body",), far.max(axis=0), said)
+    return RecordedArray(("body",), far.max(axis=0), said)
 
 
-def deviation(run: Kept, twin: Kept, begin: float = 0.0) -> Variable:
+def deviation(run: Recorded, twin: Recorded, begin: float = 0.0) -> RecordedArray:
     """How far each body's angle is from that of the ideal twin at most, as `results.deviation` of two results."""
     off = np.abs(apart(run, twin, "angle", begin))
     time, theirs = run["time"][together(run["time"], twin["time"], begin)], twin["time"]
@@ -197,10 +197,10 @@ def deviation(run: Kept, twin: Kept, begin: float = 0.0) -> Variable:
     with np.errstate(all="ignore"):
         found = 100 * np.fmax.reduce(off) / np.fmax.reduce(np.abs(twin["angle"][nearest]))
     said = {"units": "%", "long_name": f"largest deviation from the twin, from {begin:g} s on"}
-    return Variable(("body",), found, said)
+    return RecordedArray(("body",), found, said)
 
 
-def known_names(runs: Iterable[Kept]) -> list[str]:
+def known_names(runs: Iterable[Recorded]) -> list[str]:
     """The quantities that some runs have."""
     found = [DEVIATION, SHIFT, LOST, *SIZES, "torque", *ANALYSES]
     for run in runs:
@@ -208,7 +208,9 @@ def known_names(runs: Iterable[Kept]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Kept, Kept | None]], settled: float) -> list[Metric]:
+def expanded(
+    metrics: Sequence[Metric], runs: Sequence[tuple[Recorded, Recorded | None]], settled: float
+) -> list[Metric]:
     """Metrics of one number each, by trial runs: `peak_force` is that of every joint; what no run has is refused."""
     found: list[Metric] = []
     for metric in metrics:
@@ -226,7 +228,7 @@ def expanded(metrics: Sequence[Metric], runs: Sequence[tuple[Kept, Kept | None]]
     return found
 
 
-def _labelled(metric: Metric, have: Sequence[tuple[Variable, Kept]]) -> list[Metric]:
+def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) -> list[Metric]:
     labels = list(dict.fromkeys(x for array, run in have for d in array.dims if d != "time" for x in run.labels(d)))
     array = have[0][0]
     others = [d for d in array.dims if d != "time"]
@@ -248,7 +250,7 @@ def _labelled(metric: Metric, have: Sequence[tuple[Variable, Kept]]) -> list[Met
     return [replace(metric, label=label) for label in labels]
 
 
-def described(metric: Metric, run: Kept, twin: Kept | None, settled: float) -> dict[str, str]:
+def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: float) -> dict[str, str]:
     """Unit and long name of a metric, from a result that has it."""
     if metric.function is not None:
         return {"long_name": (metric.function.__doc__ or metric.name).strip().splitlines()[0]}

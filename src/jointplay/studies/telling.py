@@ -65,18 +65,21 @@ def first_failures(study: Dataset, most: int = 3) -> dict[str, int]:
     return {str(texts[i]): int(many[i]) for i in order}
 
 
-def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> list[tuple[str, ...]]:
-    """Which axis to halve first, as rows of a table, the head first."""
+def ranking_lines(
+    study: Dataset, metric: str, limit: float | None = None, size: float = 1.0, unit: str = ""
+) -> list[tuple[str, ...]]:
+    """Which axis to halve first, as rows of a table, the head first; in a unit of that size, else in SI units."""
     found = ranking(study, metric, limit)
     part = indices(study, metric)
-    unit = str(study[metric].attrs.get("units", "")).replace("*", " ")
+    unit = (unit or str(study[metric].attrs.get("units", ""))).replace("*", " ")
     head = ["halve", f"mean falls by/{unit or 1}", f"P95 falls by/{unit or 1}"]
     head += ["share beyond the limit then"] if limit is not None else []
     rows: list[tuple[str, ...]] = [(*head, "share of the variance")]
     for i, factor in enumerate(found["factor"].values):
         cells = [str(factor)]
         for name in ("gain", "gain_high"):
-            cells.append(f"{float(found[name][i]):.4g} +- {float(found[f'{name}_error'][i]):.2g}")
+            gain, error = (float(found[key][i]) / size for key in (name, f"{name}_error"))
+            cells.append(f"{gain:.4g} +- {error:.2g}")
         if limit is not None:
             cells.append(f"{100 * float(found['beyond'][i]):.3g} % (now {100 * found.attrs['beyond']:.3g} %)")
         own = part.sel(factor=factor)

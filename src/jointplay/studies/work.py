@@ -13,9 +13,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..simulation import Simulation
-from .kept import Kept
 from .lanes import Extent, Interrupted, Task
 from .metrics import MOTION, Metric, quantity
+from .recorded import Recorded
 from .subject import Machine, PlainFunction, Subject
 
 MISSING, DONE, ENDED, RAISED = range(4)
@@ -124,7 +124,7 @@ class Job:
         own = not isinstance(place, Task) and found.kind == "done"
         whole = simulation.result(lane) if own and any(metric.function for metric in self.metrics) else None
         with simulation.lock, simulation.cut(lane):
-            kept = Kept.of_lane(simulation, lane)
+            kept = Recorded.of_lane(simulation, lane)
             found.motion = kept.only(MOTION) if self.compared and (own or isinstance(place, Task)) else None
             for metric in self.metrics if own else ():
                 if metric.function is not None:
@@ -183,7 +183,7 @@ class Ended:
     text: str
     time: float
     numbers: dict[str, Any] = field(default_factory=dict)
-    motion: Kept | None = None
+    motion: Recorded | None = None
 
 
 class OpenBatch:
@@ -193,7 +193,7 @@ class OpenBatch:
         self.key, self.rows, self.left = key, rows, len(rows.status)
 
 
-Place = tuple[OpenBatch, int, Task]  # of a run: its batch, its row there, what it is
+RowPlace = tuple[OpenBatch, int, Task]  # of a run: its batch, its row there, what it is
 
 
 class Pool:
@@ -214,7 +214,7 @@ class Pool:
         self.compared = job.compared
         self.twins: dict[Any, Any] = {}  # those that are known
         self.users: Counter[Any] = Counter()  # runs that are not judged yet, by their twins
-        self.waiting: dict[Any, list[tuple[Place, Any]]] = {}  # runs that have ended before their twins
+        self.waiting: dict[Any, list[tuple[RowPlace, Any]]] = {}  # runs that have ended before their twins
 
     def work(self, forever: bool = True) -> None:
         """March until nothing is left to be taken, or through one structure only."""
@@ -307,7 +307,7 @@ class Pool:
                     return
         self.judge(place, run, run if twin is None else self.twins[twin.key])
 
-    def judge(self, place: Place, run: Any, twin: Any) -> None:
+    def judge(self, place: RowPlace, run: Any, twin: Any) -> None:
         """Write down the numbers of a run, and forget its twin if no other run needs it."""
         batch, i, task = place
         row = self.job.judged(task, run, twin)

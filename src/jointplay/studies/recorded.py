@@ -16,33 +16,35 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
-class Variable(NamedTuple):
+class RecordedArray(NamedTuple):
     """A quantity of a result: its dimensions, its numbers, and its unit and name."""
 
     dims: tuple[str, ...]
     values: np.ndarray
     attrs: Mapping[str, Any]
 
-    def at(self, dimension: str, place: int) -> Variable:
+    def at(self, dimension: str, place: int) -> RecordedArray:
         """The part at one place of a dimension."""
         axis = self.dims.index(dimension)
-        return Variable(self.dims[:axis] + self.dims[axis + 1 :], self.values.take(place, axis), self.attrs)
+        return RecordedArray(self.dims[:axis] + self.dims[axis + 1 :], self.values.take(place, axis), self.attrs)
 
 
 @dataclass
-class Kept:
+class Recorded:
     """The quantities of a run as a Dataset would hold them, without the cost of making one."""
 
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, RecordedArray] = field(default_factory=dict)
     later: list[Callable[[], Mapping[str, Any]]] = field(default_factory=list)  # groups that were not asked for yet
 
     @classmethod
-    def of_result(cls, run: Dataset) -> Kept:
+    def of_result(cls, run: Dataset) -> Recorded:
         """All of a result."""
-        return cls({str(n): Variable(tuple(map(str, x.dims)), x.values, x.attrs) for n, x in run.variables.items()})
+        return cls(
+            {str(n): RecordedArray(tuple(map(str, x.dims)), x.values, x.attrs) for n, x in run.variables.items()}
+        )
 
     @classmethod
-    def of_lane(cls, simulation: Simulation, lane: int) -> Kept:
+    def of_lane(cls, simulation: Simulation, lane: int) -> Recorded:
         """What a lane has kept; it has to be read before the lane goes on."""
         reading = Reading(simulation, lane)
         groups: list[Callable[[], Mapping[str, Any]]] = [
@@ -52,7 +54,7 @@ class Kept:
         ]
         return cls({}, groups)
 
-    def get(self, name: str) -> Variable | None:
+    def get(self, name: str) -> RecordedArray | None:
         """A quantity, None if the run has none of that name."""
         while name not in self.variables and self.later:
             for key, given in self.later.pop(0)().items():
@@ -76,18 +78,20 @@ class Kept:
         self.get("")
         return [n for n, x in self.variables.items() if x.values.dtype.kind in "fiub" and x.dims != (n,)]
 
-    def only(self, names: Sequence[str]) -> Kept:
+    def only(self, names: Sequence[str]) -> Recorded:
         """Some of the quantities, those that are there, with their times and labels."""
         held = {name: x for name in ("time", *names) if (x := self.get(name)) is not None}
         for dimension in {d for x in held.values() for d in x.dims}:
             if (labels := self.get(dimension)) is not None:
                 held[dimension] = labels
-        return Kept(held)
+        return Recorded(held)
 
 
-def as_variable(name: str, given: Any) -> Variable:
+def as_variable(name: str, given: Any) -> RecordedArray:
     """A quantity as xarray takes it: dimensions, numbers and attributes, or the labels of a dimension."""
     if not isinstance(given, tuple):
-        return Variable((name,), np.asarray(given), {})
+        return RecordedArray((name,), np.asarray(given), {})
     dims, values, *attrs = given
-    return Variable((dims,) if isinstance(dims, str) else tuple(dims), np.asarray(values), attrs[0] if attrs else {})
+    return RecordedArray(
+        (dims,) if isinstance(dims, str) else tuple(dims), np.asarray(values), attrs[0] if attrs else {}
+    )

@@ -1,0 +1,80 @@
+"""Whether the companions of a run move as it does, so that their differences to it tell its error.
+
+Differences of a sensitive motion grow until they are as large as the play, or the motion, allows.  From then on a
+companion knows nothing of the run any more: its peaks and counts are other draws of what the motion may do, and no
+share of a difference is an error.  Then three runs are three draws, and what a fourth one, the true motion, may be is
+told by Student's distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.mechanism import Mechanism
+from ..physics import record
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from .reading import Reading
+
+Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what]
+FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
+OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
+STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
+COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
+PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
+
+
+def course(run: Dataset) -> Tracks:
+    """Places and gaps of a result over time."""
+    return {name: run.variables[name].values for name in (*COORDINATES, *PLAYS) if name in run.variables}
+
+
+def course_of(reading: Reading) -> Tracks:
+    """The same of a lane."""
+    found = {}
+    for name, end in (COORDINATES | PLAYS).items():
+        loose = reading.labels if name == "gap" else reading.system.journals
+        labels = list(reading.mechanism.bodies) if name in COORDINATES else loose
+        if labels and labels[0] + end in reading.columns:
+            found[name] = np.column_stack([reading.columns[label + end] for label in labels])
+    return found
+
+
+def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
+    """What moves in another way in all the other runs, most of the time of the last half; nothing if there is none."""
+    own = course(run)
+    found = ""
+    for name, values in own.items():
+        labels = [str(label) for label in run.variables[run.variables[name].dims[-1]].values]
+        sizes = sizes_of(own, name, labels, mechanism)
+        apart = np.ones(len(labels))
+        for other in others:
+            same = min(len(values), len(other[name]))
+            off = np.abs(values[:same] - other[name][:same])[same // 2 :]
+            apart = np.minimum(apart, np.mean(off > FAR * sizes, axis=0))
+        if apart.max(initial=0.0) > OFTEN:
+            found = labels[int(apart.argmax())]  # of journals, which come last, rather than of bodies
+    return found
+
+
+def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], mechanism: Mechanism) -> np.ndarray:
+    """What differences of signals are measured by: the play, or the largest range of angles or of places."""
+    if name in PLAYS:
+        sizes = np.array([mechanism.joints[mechanism.owner(label)].looseness for label in labels])
+        return np.where(sizes > 0, sizes, math.inf)
+    alike = ("angle",) if name == "angle" else ("x", "y")
+    size = max(float(np.ptp(own[one], axis=0).max(initial=0.0)) for one in alike)
+    return np.full(len(labels), size if size > 0 else math.inf)
+
+
+def drawn(value: float, others: Sequence[float]) -> float:
+    """How far another draw may be from a value, in 95 of 100 cases, by this one and the others."""
+    draws = np.array([value, *others])
+    spread = STUDENT[min(len(draws), max(STUDENT))] * float(draws.std(ddof=1)) * math.sqrt(1 + 1 / len(draws))
+    return spread + abs(value - float(draws.mean()))
