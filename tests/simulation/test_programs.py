@@ -11,6 +11,7 @@ from jointplay.engine import sin
 from jointplay.laws import law
 from jointplay.model.parts import ModelError
 from jointplay.simulation import Simulation, default_stepper
+from jointplay.statics.starting import TWINS
 from jointplay.system import PROGRAMS, System
 
 MECHANISMS = {name: getattr(jp.library, name)() for name in jp.library.MECHANISMS}
@@ -59,6 +60,7 @@ def test_a_trace_depends_on_structure_only(name, tmp_path, monkeypatch):
 
 
 def test_other_numbers_starts_ends_and_steps_trace_nothing():
+    TWINS.things.clear()  # other tests forget programs, of which systems of ideal twins are made
     for mechanism, stepper in ((MORE["rigid"], jp.MoreauJean(1e-4)), (MORE["control"], jp.RungeKutta())):
         jp.simulate(mechanism, 0.01, stepper)
         made = PROGRAMS.made

@@ -27,16 +27,21 @@ RIGID = jp.library.crank_rocker_2016(3e-3, 2e-3)
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder of this test's own, as a new process finds it when `forget` is called."""
+def forget(tmp_path, monkeypatch):
+    """What makes this process as new; with a cache folder of this test's own."""
     monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())
-    return tmp_path / "cache"
+
+    def clear():
+        monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())
+        monkeypatch.setattr("jointplay.statics.starting.TWINS", Memo())
+
+    clear()
+    return clear
 
 
 @pytest.fixture
-def forget(here, monkeypatch):
-    return lambda: monkeypatch.setattr("jointplay.system.PROGRAMS", Memo())
+def here(forget, tmp_path):
+    return tmp_path / "cache"
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ periodic where neighbouring motions meet; at the others it may differ by as much
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -135,7 +135,10 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
         name = "Poincare section: change by finer steps, over the range of the motion"
         listed.append(Evidence(name, float(finer.max()), None, told))
     unclear = max(rule.enough, 0.0 if finer is None or sign > 0 else CLEAR * float(finer.max()))
-    return Strobed(multiple, spread, listed, no_motion_of_its_own(seen, late, spread, unclear))
+    why = no_motion_of_its_own(seen, late, spread, unclear)
+    if why and not multiple and sign <= 0:
+        listed[1] = replace(listed[1], says=f"{listed[1].says}; {why}")
+    return Strobed(multiple, spread, listed, why)
 
 
 @dataclass(frozen=True)

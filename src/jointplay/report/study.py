@@ -108,7 +108,7 @@ def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool)
 def unit_of(array: xarray.DataArray) -> tuple[float, str]:
     """The unit in which people read these numbers: its size in SI units, and its name."""
     unit = str(array.attrs.get("units", ""))
-    return spoken(unit, largest(array.values)) if array.dtype.kind in "fiu" else (1.0, unit)
+    return spoken(unit, largest(array.values)) if np.issubdtype(array.dtype, np.number) else (1.0, unit)
 
 
 def readable(array: xarray.DataArray) -> tuple[list[Any], str]:

@@ -76,7 +76,12 @@ class Recorded:
     def names(self) -> list[str]:
         """The quantities that are numbers."""
         self.get("")
-        return [n for n, x in self.variables.items() if x.values.dtype.kind in "fiub" and x.dims != (n,)]
+        numbers = (bool, np.number)
+        return [
+            n
+            for n, x in self.variables.items()
+            if any(np.issubdtype(x.values.dtype, kind) for kind in numbers) and x.dims != (n,)
+        ]
 
     def only(self, names: Sequence[str]) -> Recorded:
         """Some of the quantities, those that are there, with their times and labels."""
