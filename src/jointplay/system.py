@@ -69,8 +69,13 @@ class Evaluation:
 
     def accelerations(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations and multipliers; of dependent rows those multipliers that are least."""
-        weight = np.linalg.solve(self.M, self.B.T)
-        free = np.linalg.solve(self.M, self.F)
+        try:
+            weight, free = np.linalg.solve(self.M, self.B.T), np.linalg.solve(self.M, self.F)
+        except np.linalg.LinAlgError:  # a body without inertia, which its joints may hold all the same
+            n = len(self.F)
+            whole = np.block([[self.M, -self.B.T], [self.B, np.zeros((len(self.B), len(self.B)))]])
+            found = np.linalg.lstsq(whole, np.concatenate([self.F, self.rhs]), rcond=1e-12)[0]
+            return found[:n], found[n:]
         multipliers = np.linalg.lstsq(self.B @ weight, self.rhs - self.B @ free, rcond=1e-12)[0]
         return free + weight @ multipliers, multipliers
 

@@ -144,6 +144,21 @@ def test_a_pendulum_accelerates_as_the_textbook_says():
     assert np.abs(reaction) == pytest.approx(np.abs(held), rel=1e-12)
 
 
+def test_a_point_mass_on_a_pin_accelerates_as_the_textbook_says():
+    """No inertia, so that the matrix of masses alone cannot be inverted: the pin holds the body all the same."""
+    system = System(loads("""
+        name: point
+        ground: {points: {O: [0, 0]}}
+        bodies: {b: {mass: 2 kg, inertia: 0, points: {pin: [0, 0.5]}}}
+        joints: {J: {kind: revolute, between: [ground.O, b.pin]}}
+    """))  # fmt: skip
+    angle, rate = 0.3, 1.1
+    arm = 0.5 * np.array([math.sin(angle), -math.cos(angle)])
+    acceleration, reaction = system.evaluate([*arm, angle], [-rate * arm[1], rate * arm[0], rate]).accelerations()
+    assert acceleration[2] == pytest.approx(-9.81 / 0.5 * math.sin(angle), rel=1e-12)
+    assert np.linalg.norm(reaction) == pytest.approx(2 * (9.81 * math.cos(angle) + 0.5 * rate**2), rel=1e-12)
+
+
 def test_grigore_figure_5_rests_at_its_published_equilibrium():
     """s1: crank locked at 60 degrees, N = 3.67698 N at q = (.20716037, ..., -1.83260899)."""
     mechanism = library.grigore_figure_5()
