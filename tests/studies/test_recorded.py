@@ -1,13 +1,15 @@
 """What studies read of runs without making a result of them: the same numbers, and the time of passing a mark."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 
 import jointplay as jp
 from jointplay.errors import InputError
-from jointplay.statics.guesses import shapes
+from jointplay.statics.guesses import placed_alike
+from jointplay.statics.starting import TWINS
 from jointplay.studies.metrics import quantity, read_metrics
 from jointplay.studies.recorded import Recorded
 from jointplay.system import System
@@ -90,24 +92,64 @@ def test_when_of_a_result_needs_a_signal_and_one_mark():
 
 def test_masses_do_not_move_a_mechanism_and_lengths_do():
     system = System(jp.library.slider_crank())
-    assert not shapes(system, "rod.mass") and not shapes(system, "rod.inertia")
-    length = next(a for a in system.mechanism.addresses() if a.startswith("rod.") and shapes(system, a))
-    heavy, long = system.with_({"rod.mass": 7.0}), system.with_({length: 1.05 * system.mechanism.value(length)})
+    jp.statics.assemble(system)
+    heavy, long = (
+        system.with_({"rod.mass": 7.0}),
+        system.with_({"rod.length": 1.05 * system.mechanism.bodies["rod"].length}),
+    )
+    assert placed_alike(heavy) is not None and placed_alike(long) is None
     for other in (heavy, long):
-        jp.statics.assemble(system)
-        there = jp.statics.assemble(other)
-        alone = jp.statics.assemble(System(other.given))
-        assert np.array_equal(there, alone)
-    assert np.array_equal(heavy.evaluate(np.ones(9)).M, System(heavy.given).evaluate(np.ones(9)).M)
-    assert heavy.evaluate(np.ones(9)).M[3, 3] == 7.0 != system.evaluate(np.ones(9)).M[3, 3]
+        assert np.array_equal(jp.statics.assemble(other), jp.statics.assemble(System(other.given)))
 
 
-def test_each_run_has_its_own_twin_in_any_number_of_threads():
-    ideal = jp.library.crank_rocker_2016().replace(forces={"m": {"kind": "torque", "on": "crank", "torque": 6.0}})
-    over = {"crank.mass": [1.0, 1.5, 2.0, 2.5, 3.0], "J2.clearance": [1e-3, 2e-3]}
-    asked = {"metrics": "deviation[rocker]", "until": 0.01, "stepper": jp.MoreauJean(1e-4)}
-    one, three = (jp.sweep(ideal, over, executor=n, **asked)["deviation[rocker]"].values for n in (1, 3))
-    assert np.array_equal(one, three) and (one > 0).all() and len(set(one[:, 0])) == 5
-    first = ideal.with_({"crank.mass": 2.5, "J2.clearance": 2e-3})
-    run, twin = (jp.simulate(m, 0.01, jp.MoreauJean(1e-4)) for m in (first, first.closed()))
-    assert one[3, 1] == float(jp.results.deviation(run, twin).sel(body="rocker"))
+def test_a_mass_centre_that_moves_from_zero_moves_the_mechanism():
+    """A number that is 0 in the first run shapes the others all the same; so does a mass beside a counterweight."""
+    mechanism = jp.library.four_bar()
+    coupler = mechanism.bodies["coupler"]
+    bodies = {**mechanism.bodies, "coupler": coupler.model_copy(update={"given_inertia": coupler.inertia})}
+    given = mechanism.replace(bodies=bodies)
+    over = {"coupler.centre.y": [0.0, 0.02, 0.05]}
+    table = jp.sweep(given, over, until=0.05, metrics=["peak_force[J2]"], stepper=jp.RungeKutta())
+    alone = [float(jp.simulate(given.with_({"coupler.centre.y": y}), 0.05, jp.RungeKutta()).peak_force.sel(joint="J2"))
+             for y in over["coupler.centre.y"]]  # fmt: skip
+    assert table["peak_force[J2]"].values == pytest.approx(alone, rel=1e-9)
+
+
+def test_ideal_twins_are_told_apart_by_their_tables():
+    """Two tables of one shape: the journal begins on the wall that its own torque presses it to."""
+
+    def pushed(torque):
+        table = {"kind": "table", "times": [0.0, 1.0, 2.0], "values": [torque] * 3}
+        base = jp.library.crank_rocker_2016().replace(
+            forces={"motor": {"kind": "torque", "on": "crank", "torque": table}}
+        )
+        return base.loosen("J2", 1e-3, journal_radius=0.06, contact=jp.Rigid())
+
+    jp.simulate(pushed(5.0), 0.01)
+    after = jp.simulate(pushed(-5.0), 0.01)
+    TWINS.things.clear()
+    assert jp.simulate(pushed(-5.0), 0.01).drop_attrs().equals(after.drop_attrs())
+
+
+def test_one_worker_gives_batches_as_they_come(tmp_path):
+    """Else Ctrl-C would lose the whole study."""
+    events = []
+
+    def slow(run):
+        """A number."""
+        time.sleep(0.01)
+        events.append("run")
+        return 1.0
+
+    jp.sweep(
+        jp.library.pendulum(), {"bar1.mass": jp.grid(1.0, 2.0, 200)}, until=0.01, metrics=[slow], executor=1,
+        store=tmp_path / "s.zarr", progress=lambda done: events.append("told"),
+    )  # fmt: skip
+    early = [i for i, what in enumerate(events) if what == "told" and "run" in events[:i] and "run" in events[i:]]
+    assert events.count("run") >= 200 and early
+
+
+def test_a_list_is_no_metric():
+    loose = jp.library.crank_rocker_2016(1e-3)
+    with pytest.raises(InputError, match="is a list; give a function"):
+        jp.sweep(loose, {"crank.mass": [1.0, 2.0]}, until=0.01, metrics=["impact_time"], stepper=jp.MoreauJean(1e-4))

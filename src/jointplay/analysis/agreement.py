@@ -11,6 +11,7 @@ from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, Evidence
 from .lyapunov import BARS, LINEAR, Exponent
 
 FIRST = "as it is"  # the run whose value counts; the others check it
+FINER = "finer steps"
 AGREE = 4.0  # common errors by which two exponents of the sweep may differ
 FADES = 0.5  # a rate of growth that falls below this share of the earlier one is no exponent
 
@@ -43,7 +44,9 @@ class Agreement:
     def apart(self, one: Exponent) -> float:
         """By how many common errors an exponent differs from the first."""
         common = float(np.hypot(one.error, self.first.error))
-        return abs(one.value - self.first.value) / common if common else np.inf * (one.value != self.first.value)
+        if one.value == self.first.value:
+            return 0.0
+        return abs(one.value - self.first.value) / common if common else np.inf
 
     @cached_property
     def agreed(self) -> bool:
@@ -85,9 +88,14 @@ class Agreement:
         return int(np.sign(self.first.value)) if beyond or shrinks else 0
 
     @property
+    def made(self) -> bool:
+        """Whether motions that part may owe it to the steps: finer ones give another value, beyond the errors."""
+        return self.doubted > 0 and FINER in self.found and self.apart(self.found[FINER]) > AGREE
+
+    @property
     def sign(self) -> int:
         """1: neighbouring motions part; -1: they meet; 0: open."""
-        return 0 if self.fading else self.doubted
+        return 0 if self.fading or self.made else self.doubted
 
     def says(self) -> str:
         """What the exponents say together."""
@@ -96,6 +104,9 @@ class Agreement:
                 f"positive, but falling: in the second half {self.later:.2g} of what it was in the first; neighbouring "
                 "motions drift apart like time, not exponentially"
             )
+        if self.made:
+            there = f"{self.found[FINER].value:.4g}"
+            return f"positive, but finer steps give {there}: the steps may make it, and shorter ones would tell"
         if self.sign:
             word, motions = ("positive", "part") if self.sign > 0 else ("negative", "meet")
             how = f"by {self.bars:.1f} error bars" if self.bars > BARS else "in every run, each beyond its own error"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .agreement import FIRST, Agreement
+from .agreement import FINER, FIRST, Agreement
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
 from .indicators import comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
@@ -92,7 +92,7 @@ def thing_verdict(
 
 def judged(seen: Watched, plan: Observation, outside: bool, pace: Pace) -> Verdict:
     """The verdict on what was seen of a motion; outside, pace: as of `thing_verdict`."""
-    if FIRST not in seen.exponents or len(seen.states[0]) < LEAST:
+    if pace.stopped and (FIRST not in seen.exponents or len(seen.states[0]) < LEAST):
         return interrupted(plan, pace, seen)
     series, _ = prepared(chosen_signal(seen, plan))
     together = Agreement(seen.exponents)
@@ -156,7 +156,7 @@ def watched(
         separations = separations or far_enough(thing, plan)
         folds = folds or gentle(thing, plan, separations[0])
         for i, separation in enumerate(separations[: 3 if fineness == 1 and sweep else 1]):
-            name = "finer steps" if fineness > 1 else FIRST if not i else f"separation {separation:.3g}"
+            name = FINER if fineness > 1 else FIRST if not i else f"separation {separation:.3g}"
             thing.reset(here)
             length, tell = plan.until if not found else part, pace.of(f"exponent, {name}", fineness, plan.settle)
             one = exponent_so_far(thing, length, plan.every / folds, separation, tell, pace)

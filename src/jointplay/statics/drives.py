@@ -121,7 +121,9 @@ _checked: dict[Any, ValueError | None] = {}  # drives that were followed in this
 def refuse_drives(system: System, until: float) -> None:
     """Raises where drives would open joints that must stay closed, within a period or until a time (s)."""
     ideal = closed(system)  # runs of a study differ in their play, and share this
-    key = ideal.structure, tuple(map(repr, ideal.parameters.items())), tuple(ideal.mechanism.start.items()), until
+    tables = tuple((name, table.data.tobytes()) for name, table in ideal.mechanism.tables().items())
+    numbers = tuple(map(repr, ideal.parameters.items()))
+    key = ideal.structure, numbers, tables, tuple(ideal.mechanism.start.items()), until
     if key not in _checked:
         while len(_checked) >= MOST_CHECKED:
             _checked.pop(next(iter(_checked)), None)

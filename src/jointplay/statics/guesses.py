@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ..model.clearances import Following
-from ..structure import Memo
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
@@ -96,41 +95,20 @@ def elsewhere(system: System) -> Iterator[np.ndarray]:
         yield guess(system, anywhere | given)
 
 
-SHAPES = Memo(1024)  # whether places depend on a number, by structure and address
-
-
 def placed_alike(system: System) -> np.ndarray | None:
     """The coordinates of the first of those systems that differ in numbers only, if no number that differs can change
-    them: numbers of forces and of control, and those of bodies that no joint and no drive knows, such as masses."""
+    them: numbers of forces and of control, and those of bodies that leave all their points where they are, seen from
+    the mass centre."""
     first = system.first
     if first is None or first.place is None or first.mechanism.start != system.mechanism.start:
         return None
-    mine, theirs = system.mechanism.addresses(), first.mechanism.addresses()
-    for address, x in mine.items():
-        if x != theirs[address]:
-            owner = system.mechanism.owner(address)
-            aside = owner in system.mechanism.forces or owner == "control"
-            if not aside and (owner not in system.mechanism.bodies or shapes(first, address)):
+    mine, theirs = system.mechanism, first.mechanism
+    known = theirs.addresses()
+    for owner in {mine.owner(address) for address, x in mine.addresses().items() if x != known.get(address)}:
+        if owner in mine.bodies:
+            here, there = mine.bodies[owner], theirs.bodies[owner]
+            if here.all_points() != there.all_points() or any(here.arm(p) != there.arm(p) for p in here.all_points()):
                 return None
+        elif owner not in mine.forces and owner != "control":
+            return None
     return first.place
-
-
-def shapes(system: System, address: str) -> bool:
-    """Whether the constraints, or the first guess of their solution, depend on a number of a body: asked at places and
-    with rates that are nothing special."""
-
-    def differs() -> bool:
-        value = system.mechanism.value(address)
-        other, random = system.with_({address: 1.1 * value}), np.random.default_rng(1)
-        for _ in range(2):
-            q, v = random.normal(size=(2, len(system.coordinates)))
-            here, there = (one.evaluate(q, v) for one in (system, other))
-            for name in ("residual", "B", "Bdot", "speed"):
-                if not np.array_equal(getattr(here, name), getattr(there, name)):
-                    return True
-        return not (np.array_equal(system.sizes, other.sizes) and np.array_equal(guess(system), guess(other)))
-
-    try:
-        return SHAPES.get((system.structure, address), differs)
-    except (ValueError, IndexError):  # a number that cannot be so much larger
-        return True

@@ -41,7 +41,8 @@ def closed(system: System) -> System:
         gone = {f"{name}.{joint.opened_by}" for name, joint in loose.items()}
         gone |= {name + end for name in loose for end in CONTACT}  # no equation knows them where there is no play
         left = tuple((address, x) for address, x in mechanism.addresses().items() if address not in gone)
-        key = system.structure, left, mechanism.name, mechanism.journals
+        tables = tuple((name, table.data.tobytes()) for name, table in mechanism.tables().items())
+        key = system.structure, left, tables, mechanism.name, mechanism.journals
         system.kept["closed"] = TWINS.get(key, lambda: System(twin(mechanism)))
     return system.kept["closed"]
 

@@ -61,10 +61,7 @@ def _here(job: Job, batches: Iterable[Batch]) -> Generator[tuple[Any, Rows], Non
         for key, table in batches:
             yield key, job.compute(table)
         return
-    pool = Pool(job, batches, lambda: False, OPEN)
-    while not pool.ended or pool.under_way:
-        pool.work(forever=False)
-        yield from pool.finished()
+    yield from _threads(job, batches, 1)  # what is done is given while the rest goes on
 
 
 def _threads(job: Job, batches: Iterable[Batch], count: int) -> Generator[tuple[Any, Rows], None, None]:

@@ -247,6 +247,8 @@ def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) ->
         raise InputError(f"metric {metric.name!r}: {metric.quantity} has {where}{suggestion(metric.label, labels)}")
     if metric.label or not others:
         return [metric]
+    if not labels:
+        raise InputError(f"metric {metric.name!r}: {metric.quantity} is a list; give a function of the result")
     return [replace(metric, label=label) for label in labels]
 
 

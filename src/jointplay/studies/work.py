@@ -216,12 +216,10 @@ class Pool:
         self.users: Counter[Any] = Counter()  # runs that are not judged yet, by their twins
         self.waiting: dict[Any, list[tuple[RowPlace, Any]]] = {}  # runs that have ended before their twins
 
-    def work(self, forever: bool = True) -> None:
-        """March until nothing is left to be taken, or through one structure only."""
+    def work(self) -> None:
+        """March until nothing is left to be taken."""
         while (queue := self.chosen()) is not None:
             self.job.course.march(queue, self.take, self.stop, self.feed, self.job.read)
-            if not forever:
-                return
 
     def finished(self) -> Iterator[tuple[Any, Rows]]:
         """The batches that are done since this was asked last."""
