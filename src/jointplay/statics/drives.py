@@ -18,7 +18,7 @@ from ..model.parts import ModelError, Problem
 from ..system import System, as_system
 from .assembly import assemble, freedom
 from .cycle import DrivenPath, DrivenState, Far, Unassembled
-from .starting import closed
+from .starting import closed, contents
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows
 FARTHEST = 200.0  # rad or sizes of the mechanism per follow: half a second of computing
@@ -121,9 +121,8 @@ _checked: dict[Any, ValueError | None] = {}  # drives that were followed in this
 def refuse_drives(system: System, until: float) -> None:
     """Raises where drives would open joints that must stay closed, within a period or until a time (s)."""
     ideal = closed(system)  # runs of a study differ in their play, and share this
-    tables = tuple((name, table.data.tobytes()) for name, table in ideal.mechanism.tables().items())
     numbers = tuple(map(repr, ideal.parameters.items()))
-    key = ideal.structure, numbers, tables, tuple(ideal.mechanism.start.items()), until
+    key = ideal.structure, numbers, contents(ideal.mechanism), tuple(ideal.mechanism.start.items()), until
     if key not in _checked:
         while len(_checked) >= MOST_CHECKED:
             _checked.pop(next(iter(_checked)), None)

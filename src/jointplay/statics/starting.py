@@ -33,6 +33,11 @@ def twin(mechanism: Mechanism) -> Mechanism:
 TWINS = Memo(64)  # systems of ideal twins: runs of a study differ in their play, and share one
 
 
+def contents(mechanism: Mechanism) -> tuple[tuple[str, bytes], ...]:
+    """The numbers of all tables, by which mechanisms of one structure are told apart: tables have no addresses."""
+    return tuple((name, table.data.tobytes()) for name, table in mechanism.tables().items())
+
+
 def closed(system: System) -> System:
     """The system of the ideal twin, made once for all systems that differ in the play and contacts of joints only."""
     if "closed" not in system.kept:
@@ -41,8 +46,7 @@ def closed(system: System) -> System:
         gone = {f"{name}.{joint.opened_by}" for name, joint in loose.items()}
         gone |= {name + end for name in loose for end in CONTACT}  # no equation knows them where there is no play
         left = tuple((address, x) for address, x in mechanism.addresses().items() if address not in gone)
-        tables = tuple((name, table.data.tobytes()) for name, table in mechanism.tables().items())
-        key = system.structure, left, tables, mechanism.name, mechanism.journals
+        key = system.structure, left, contents(mechanism), mechanism.name, mechanism.journals
         system.kept["closed"] = TWINS.get(key, lambda: System(twin(mechanism)))
     return system.kept["closed"]
 
