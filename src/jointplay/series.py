@@ -46,7 +46,8 @@ def when(
 ) -> float:  # fmt: skip
     """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never.
 
-    name, label: such as "x", "ram".  Between samples a coordinate follows its rates, another signal a straight line.
+    name, label: such as "x", "ram".  Between samples a coordinate follows its rates, a rate its accelerations and jumps
+    where an impact must have been, and another signal a straight line: its time is good to a part of `every`.
 
     >>> import jointplay as jp
     >>> fall = jp.simulate(jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81)), until=1.0)
@@ -57,33 +58,84 @@ def when(
         raise InputError("when: give the mark, above= or below=, and one of them")
     if name not in run or "time" not in run[name].dims:
         raise InputError(f"when: the run has no signal {name!r} over time")
-    signals = [run[n] for n in (name, f"{name}_rate") if n in run]
-    for dimension in run[name].dims[1:]:
-        known = [str(x) for x in run[dimension].values]
-        if label not in known:
-            raise InputError(f"when: {name} has {dimension}s {', '.join(known)}, got {label!r}")
-        signals = [signal.isel({dimension: known.index(label)}) for signal in signals]
     late = run["time"].values >= begin - 1e-9
-    values = [signal.values[late] for signal in signals]
-    sign, mark = (1.0, above) if above is not None else (-1.0, below)
-    return passing(run["time"].values[late], sign * (values[0] - mark), sign * values[1] if len(values) > 1 else None)
+    values: list[np.ndarray | None] = []
+    for signal in (run.get(n, None) for n in (name, *beside(name))):
+        if signal is not None:
+            for dimension in signal.dims[1:]:
+                known = [str(x) for x in run[dimension].values]
+                if label not in known:
+                    raise InputError(f"when: {name} has {dimension}s {', '.join(known)}, got {label!r}")
+                signal = signal.isel({dimension: known.index(label)})
+        values.append(None if signal is None else signal.values[late])
+    sense, mark = (1, above) if above is not None else (-1, below)
+    return passing(run["time"].values[late], values[0], mark, sense, *values[1:])  # type: ignore[arg-type]
 
 
-def passing(time: np.ndarray, values: np.ndarray, rates: np.ndarray | None = None) -> float:
-    """The first time (s) at which a sampled signal is above 0; between samples by its rates if they are given."""
-    up = np.flatnonzero(values > 0)
-    if not len(up):
-        return math.nan
-    i = int(up[0])
-    if i == 0:
+def beside(name: str) -> tuple[str, ...]:
+    """Signals that tell what another one does between samples, if they are there: its slope, then what it is the rate
+    of."""
+    of = name.removesuffix("_rate")
+    return (f"{name}_rate",) if of == name else (f"{of}_acceleration", of)
+
+
+def passing(
+    time: np.ndarray, values: np.ndarray, mark: float, sense: int,
+    slopes: np.ndarray | None = None, path: np.ndarray | None = None,
+) -> float:  # fmt: skip
+    """The first time (s) at which a sampled signal is above a mark (sense 1) or below it (-1), NaN if it never is.
+
+    Between samples it is a straight line; a cubic by its slopes if they are given, which may pass the mark and come
+    back; and if its integral, the path, is given too, what has jumped jumps at the one time that leads to the next
+    place.
+    """
+    over = sense * (values - mark)
+    up = np.flatnonzero(over > 0)
+    last = int(up[0]) if len(up) else len(time)
+    if last == 0:
         return float(time[0])
-    (t, u), (a, b) = time[i - 1 : i + 1].tolist(), values[i - 1 : i + 1].tolist()
-    if rates is None:
+    if slopes is not None and path is None:
+        turns = (sense * slopes[: last - 1] > 0) & (sense * slopes[1:last] < 0)
+        for i in np.flatnonzero(turns[: last - 1]).tolist():
+            found = _rises(time[i : i + 2], over[i : i + 2], sense * slopes[i : i + 2])
+            if not math.isnan(found):
+                return found
+    if last == len(time):
+        return math.nan
+    pair = slice(last - 1, last + 1)
+    (t, u), (a, b) = time[pair].tolist(), over[pair].tolist()
+    if slopes is None:
         return float(t + (u - t) * (a / (a - b)))
+    sloped = sense * slopes[pair]
+    if path is not None:
+        steady = (u - t) * float(sloped.sum()) / 2
+        if abs(b - a - steady) > abs(b - a) / 2:
+            gone = sense * float(path[last] - path[last - 1] - mark * (u - t))
+            return t + _jumps(u - t, a, b, float(sloped[0]), float(sloped[1]), gone)
+    return _rises(time[pair], over[pair], sloped)
+
+
+def _rises(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:
+    """Where the cubic between two samples rises above 0 first, NaN if it does not."""
     from scipy.interpolate import CubicHermiteSpline
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    return float(brentq(CubicHermiteSpline((t, u), (a, b), rates[i - 1 : i + 1]), t, u, xtol=1e-15))
+    cubic = CubicHermiteSpline(time, over, slopes)
+    tops = [x for x in cubic.derivative().roots(extrapolate=False) if cubic(x) > 0]
+    end = min([*tops, *(time[1:] if over[1] > 0 else ())], default=None)
+    return math.nan if end is None else float(brentq(cubic, time[0], end, xtol=1e-15))
+
+
+def _jumps(span: float, a: float, b: float, before: float, after: float, gone: float) -> float:
+    """When a signal that goes from a to b in a span with one jump, and has these slopes before and after it, is above 0
+    first; gone: its integral over the span."""
+    # a s + before s^2/2 + b (span - s) - after (span - s)^2/2 = gone
+    roots = np.roots([(before - after) / 2, a - b + after * span, b * span - after * span**2 / 2 - gone])
+    real = roots[np.abs(roots.imag) < 1e-9 * span].real
+    jump = float(np.clip(real[np.argmin(np.abs(real - span / 2))], 0.0, span)) if len(real) else span * a / (a - b)
+    if before > 0 and a + before * jump > 0:
+        return -a / before
+    return jump if b - after * (span - jump) > 0 else span - b / after
 
 
 def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:

@@ -8,6 +8,7 @@ import pytest
 
 import jointplay as jp
 from jointplay.errors import InputError
+from jointplay.series import passing
 from jointplay.statics.guesses import placed_alike
 from jointplay.statics.starting import TWINS
 from jointplay.studies.metrics import quantity, read_metrics
@@ -61,6 +62,34 @@ def test_when_a_ball_passes_a_mark():
     late = jp.results.when(run, "y", "ball", below=3.0, begin=0.25)
     assert late == pytest.approx(0.3)  # below at the first sample already
     assert {m.name for m in read_metrics(metrics)} <= set(table.data_vars)
+
+
+def test_a_coordinate_that_passes_a_mark_between_samples_and_comes_back():
+    asked = {"until": 1.5, "every": 0.5, "stepper": jp.RungeKutta(1e-8, 1e-10), "metrics": "when(y[ball] above 1.8)"}
+    table = jp.sweep(BALL, {"start.ball.y.rate": [6.0, 5.9]}, **asked)  # 1.83 m at 0.61 s, and 1.77 m
+    rise = (6 - math.sqrt(36 - 2 * 9.81 * 1.8)) / 9.81
+    assert float(table["when(y[ball] above 1.8)"][0]) == pytest.approx(rise, abs=1e-9)
+    assert table["when(y[ball] above 1.8)"][1].isnull()
+
+
+@pytest.mark.parametrize("every", [0.003, 0.05, 0.2])
+@pytest.mark.parametrize(("mark", "exact"), [(1.0, 0.4), (-1.5, 1.5 / 9.81), (1.8, 0.4), (2.5, math.nan)])
+def test_a_rate_jumps_at_the_impact_whatever_the_samples(every, mark, exact):
+    time = np.arange(0.0, 0.8, every)  # a ball falls for 0.4 s and bounces with half its speed
+    struck = time >= 0.4
+    rate = np.where(struck, 0.5 * 9.81 * 0.4 - 9.81 * (time - 0.4), -9.81 * time)
+    path = np.where(struck, -9.81 * 0.08 + 1.962 * (time - 0.4) - 9.81 / 2 * (time - 0.4) ** 2, -9.81 / 2 * time**2)
+    slope, sense = np.full(len(time), -9.81), -1 if mark < 0 else 1
+    found = passing(time, rate, mark, sense, slope, path)
+    seen = (rate[1:] > mark).any() or sense < 0  # one that comes back before the next sample is not seen
+    assert found == pytest.approx(exact, abs=1e-9, nan_ok=True) if seen else math.isnan(found)
+
+
+def test_the_time_of_a_rate_says_how_it_was_sampled():
+    names = ["when(y_rate[ball] below -1)", "when(y[ball] below -1)"]
+    table = jp.sweep(BALL, {"ball.mass": [1.0]}, until=1.0, every=0.1, metrics=names)
+    assert table[names[0]].attrs["long_name"].endswith("seen in samples 0.1 s apart")
+    assert "seen" not in table[names[1]].attrs["long_name"]
 
 
 @pytest.mark.parametrize(

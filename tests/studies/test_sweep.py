@@ -269,6 +269,21 @@ def test_sobol_indices_of_ishigamis_function():
     assert "total" not in plain and "saltelli" in plain.attrs["note"]
 
 
+@pytest.mark.parametrize("course", [lambda x: x, lambda x: 3 * x**2 - x, lambda x: abs(x - 12e-6)])
+def test_one_axis_alone_explains_all_of_the_variance(course):
+    for count in (64, 512):
+        table = jp.sweep(lambda **x: course(x["J2.clearance"]), {"J2.clearance": jp.fit("20 H7/g6")}, samples=count)
+        found = studies.indices(table, "value")
+        assert abs(float(found["first"][0]) - 1) < max(2 * float(found["first_error"][0]), 2e-3)
+
+
+def test_an_axis_that_does_nothing_explains_nothing():
+    over = {name: jp.normal(0.0, 1.0) for name in "ab"}
+    found = studies.indices(jp.sweep(lambda a, b: a, over, samples=jp.samples(512, "random")), "value")
+    assert abs(float(found["first"][0]) - 1) < 1e-6
+    assert abs(float(found["first"][1])) < 2 * float(found["first_error"][1]) < 0.2
+
+
 def test_a_share_has_wilsons_interval():
     table = jp.sweep(lambda x: x, {"x": jp.uniform(0, 1)}, samples=jp.samples(400, "random"))
     found = studies.share(table, "value", 0.9)

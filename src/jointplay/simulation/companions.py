@@ -133,7 +133,7 @@ def other_of(simulation: Simulation, lane: int) -> Other:
     with simulation.cut(lane):
         reading = Reading(simulation, lane)
         found = {name: np.atleast_1d(one[1]) for name, one in reading.variables().items() if name in NAMES}
-        if simulation.earlier is not None:
+        if lane in simulation.earlier:
             late = Reading(simulation, lane, late=True).settled()
             found |= {name: np.atleast_1d(one[1]) for name, one in late.items() if name in NAMES}
     for name, signal in record.BODIES.items():

@@ -55,7 +55,7 @@ class Course:
     options: dict[str, Any]  # of the run
     lock: threading.RLock
     settled: float  # s: when `count_anew` was called
-    earlier: np.ndarray | None  # the words of the run at that time
+    earlier: dict[int, np.ndarray]  # by lane: its words at that time
 
     def build(self) -> None:
         """The program and its run, every lane at its start."""
@@ -204,8 +204,8 @@ class Course:
         chosen = list(lanes)
         self.bounds[chosen] = self.taken[chosen] + self.most_steps if self.stepper.adaptive else NEVER
 
-    def aim(self, until: float, goal: Any) -> None:
-        """Set where to go, and let lanes that got where they should go on from there."""
+    def aim(self, until: Any, goal: Any) -> None:
+        """Set where to go (s), for all lanes or for each, and let lanes that got where they should go on from there."""
         self.leave()
         self.ends[:], self.goals[:] = until, goal
         reached = self.reaches(until) | (self.taken >= goal)
@@ -254,7 +254,7 @@ class Course:
     def follow(self, stepper: Stepper, most_steps: int) -> None:
         """Put the first lane back to its start, as a companion that may take so many steps."""
         self.each[0] = replace(self.each[0], stepper=stepper)
-        self.settled, self.earlier, self.most_steps = 0.0, None, most_steps
+        self.earlier, self.most_steps = {}, most_steps
         self.begin(0)
 
     def drive(self, told: Callable[[], bool]) -> None:

@@ -44,6 +44,7 @@ class Reading:
 
     def __init__(self, simulation: Simulation, lane: int, late: bool = False) -> None:
         self.late = late  # only of what came after the run counted as settled
+        self.before = simulation.earlier.get(lane)  # its words at that time
         self.simulation, self.lane, self.one = simulation, lane, simulation.each[lane]
         self.system, self.run, self.stepper = simulation.system(lane), simulation.run, simulation.stepper
         self.mechanism, self.labels = self.system.mechanism, self.system.contacts
@@ -61,41 +62,32 @@ class Reading:
 
     def peak(self, name: str) -> tuple[float, float]:
         """A largest value of all steps, and when it was (s), 0 if that is not kept."""
-        found = self.simulation.earlier, self.run.state_words
-        pairs = []
-        for words in found if not self.late else found[1:]:
-            if words is not None:
-                at = [
-                    words[self.run.places[n], self.lane : self.lane + 1]
-                    for n in (name, f"{name}.time")
-                    if n in self.run.places
-                ]
-                pairs.append(tuple(float(x.view(np.float64)[0]) for x in at))
-        best = max(pairs, key=lambda pair: pair[0])
+        places = [self.run.places[n] for n in (name, f"{name}.time") if n in self.run.places]
+        best = self.run.state_words[places, self.lane].view(np.float64).tolist()
+        if self.before is not None and not self.late:
+            best = max(self.before[places].view(np.float64).tolist(), best, key=lambda pair: pair[0])
         return best[0], best[1] if len(best) > 1 else 0.0
 
     def earlier(self, name: str) -> float:
         """A sum over all steps before the run counted as settled."""
-        words = self.simulation.earlier
-        if words is None:
+        if self.before is None:
             return 0.0
-        return float(words[self.run.places[name], self.lane : self.lane + 1].view(np.float64)[0])
+        return float(self.before[self.run.places[name], None].view(np.float64)[0])
 
     @property
     def steps(self) -> int:
         """How many steps were taken."""
         taken = int(self.simulation.steps[self.lane])
-        words = self.simulation.earlier
-        return (
-            taken - int(words[self.run.places["steps.taken"], self.lane]) if self.late and words is not None else taken
-        )
+        if self.late and self.before is not None:
+            taken -= int(self.before[self.run.places["steps.taken"]])
+        return taken
 
     @property
     def span(self) -> float:
         """The time that counts (s)."""
-        words, time = self.simulation.earlier, float(self.simulation.time[self.lane])
-        if self.late and words is not None:
-            time -= float(words[self.run.places["time"], self.lane : self.lane + 1].view(np.float64)[0])
+        time = float(self.simulation.time[self.lane])
+        if self.late:
+            time -= self.earlier("time")
         return max(time, 1e-300)
 
     def rows(self, stream: str) -> dict[str, np.ndarray]:
@@ -353,13 +345,13 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "redundant": json.dumps(list(one.freedom.redundant)),
         "notes": json.dumps([*reading.system.notes, *one.notes, *remarks]),
     }
-    if simulation.earlier is not None:
+    if reading.before is not None:
         attrs["settled"] = simulation.settled
     elif one.pilot:
         attrs["settled"] = one.pilot.control.settled
     attrs |= trust(audit(reading), outcome, simulation.stepper)
     others: Variables = {}
     if len(reading.time):
-        late = Reading(simulation, lane, late=True).settled() if simulation.earlier is not None else {}
+        late = Reading(simulation, lane, late=True).settled() if reading.before is not None else {}
         others = reading.variables() | late
     return results.from_columns(reading.system, reading.columns, attrs, others)

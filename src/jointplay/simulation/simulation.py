@@ -78,7 +78,7 @@ class Simulation(Course):
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
         self.most_steps = most_steps
         self.settled = 0.0  # s: when `count_anew` was called
-        self.earlier: np.ndarray | None = None  # the words of the run at that time
+        self.earlier: dict[int, np.ndarray] = {}  # by lane: its words at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go
         self.options = {"eager": eager, "fma": fma, "quick": quick}
         base = system_of(mechanism, start, control, until)
@@ -291,7 +291,8 @@ class Simulation(Course):
         """Back to the start, or to a snapshot; one lane or all, with other numbers and start values if given."""
         with self.lock:
             chosen = list(range(self.lanes)) if lane is None else [self.checked(lane)]
-            self.settled, self.earlier = 0.0, None
+            for k in chosen:
+                self.earlier.pop(k, None)
             if state is not None:
                 words, parameters, rows, outcomes, changes, program = state
                 if program is not self.program:
@@ -324,15 +325,16 @@ class Simulation(Course):
                     for parts in self.run.collected.values():
                         parts[k] = []
 
-    def count_anew(self) -> None:
-        """From here on the run counts as settled: results tell largest values, shares, impacts and losses since now
-        beside those of the whole run."""
+    def count_anew(self, lane: int | None = None, time: float | None = None) -> None:
+        """From here on the run, or a lane, counts as settled: results tell largest values, shares, impacts and losses
+        since now beside those of the whole run.  time (s): where it was asked to go, if not by `advance`."""
         with self.lock:
-            self.settled, self.earlier = float(self.asked), self.run.state_words.copy()
-            for slot in self.program.slots:
-                # a control loop keeps its own, from the very time on
-                if slot.start == -math.inf and not slot.name.startswith("control."):
-                    self.run.state_words[self.run.places[slot.name]] = np.array(-math.inf).view(np.int64)
+            words, chosen = self.run.state_words, range(self.lanes) if lane is None else [self.checked(lane)]
+            self.settled = float(self.asked if time is None else time)
+            self.earlier |= {k: words[:, k].copy() for k in chosen}
+            # a control loop keeps its own, from the very time on
+            slots = (s.name for s in self.program.slots if s.start == -math.inf and not s.name.startswith("control."))
+            words[np.ix_([self.run.places[name] for name in slots], chosen)] = np.array(-math.inf).view(np.int64)
 
     def result(self, lane: int = 0) -> Dataset:
         """What a lane has computed so far, as `simulate` gives it."""

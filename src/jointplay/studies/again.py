@@ -119,7 +119,9 @@ def replay(
     named = {a: {label: revived(x) for label, x in values.items()} for a, values in told["named"].items()}
     machine = Machine(mechanism, revived(told["stepper"]), named)
     settings = plan.settings(number_of(plan, run, path))
-    found = Extent(told["until"], every or told["every"], told["reclose"]).alone(machine.task(settings))
+    found = Extent(told["until"], every or told["every"], told["reclose"], told["settled"]).alone(
+        machine.task(settings)
+    )
     return found.assign_attrs(study=str(path), settings=json.dumps(settings))
 
 

@@ -97,6 +97,8 @@ def attributes(job: Job, plan: Plan, metrics: Any, keep: Any) -> dict[str, Any]:
     listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics or ())
     what = {"version": __version__, **job.subject.told(), "until": job.until, "every": job.every}
     what |= {"settled": job.settled, "reclose": job.reclose}
+    if job.settled:
+        what["peaks_from"] = job.settled  # studies before had those of the whole run
     what |= {"metrics": [described(x) for x in listed], "keep": [str(x) for x in keep or ()]}
     what["axes"] = plan.digests()
     return {

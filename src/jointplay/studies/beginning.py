@@ -89,7 +89,7 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     runs: list[tuple[Recorded, Recorded]] = []
     whole: Any = None  # the first result, for functions
     first_error: Exception | None = None
-    course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose)
+    course = job.course if job.keep else Extent(TRIAL * job.until, None, job.reclose, TRIAL * job.settled)
     few = np.linspace(0, len(plan) - 1, TRIALS).astype(int).tolist()
     for run in dict.fromkeys((0, len(plan) - 1, *few)):
         if runs and run in few[1:-1]:
@@ -113,9 +113,9 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     names: dict[str, dict[str, str]] = {}
     for metric in found:
         if metric.function is not None:
-            names |= {name: meters.described(metric, runs[0][0], None, 0.0) for name in metric.called(whole)}
+            names |= {name: meters.described(metric, runs[0][0], None, 0.0, 0.0) for name in metric.called(whole)}
             continue
-        told_of = [meters.described(metric, run, twin, job.settled) for run, twin in runs]
+        told_of = [meters.described(metric, run, twin, job.settled, job.course.between) for run, twin in runs]
         names[metric.name] = next((x for x in told_of if x), {})
     times = max((run["time"] for run, _ in runs), key=len) if kept else None
     sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..engine.text import RUNNING
 from ..errors import InputError
 from ..model.mechanism import Mechanism
@@ -65,15 +67,22 @@ class Task:
 
 @dataclass(frozen=True)
 class Extent:
-    """How far runs go (s), how often they are sampled (s), and whether their joints are closed anew at the start."""
+    """How far runs go (s), how often they are sampled (s), whether their joints are closed anew at the start, and from
+    when they count as settled (s)."""
 
     until: float
     every: float | None = None
     reclose: bool = False
+    settled: float = 0.0
+
+    @property
+    def between(self) -> float:
+        """The time between samples (s)."""
+        return self.until / SAMPLES if self.every is None else self.every
 
     def simulation(self, task: Task, lanes: int = 1) -> Simulation:
         """A thing that steps, all its lanes at the start of a task."""
-        every = self.until / SAMPLES if self.every is None else self.every
+        every = self.between
         if every > self.until:
             raise InputError(f"every = {every:g} s is longer than the run of {self.until:g} s; choose every <= until")
         system = task.system(self.until)
@@ -128,7 +137,8 @@ class Crew:
         read: Reader | None,
     ) -> None:  # fmt: skip
         self.simulation, self.queue, self.take, self.stop, self.feed = simulation, queue, take, stop, feed
-        self.until, self.read = course.until, read or (lambda run, simulation, lane: simulation.result(lane))
+        self.course, self.read = course, read or (lambda run, simulation, lane: simulation.result(lane))
+        self.settling = [course.settled > 0] * simulation.lanes  # lanes on their way to where they count as settled
         self.others: list[tuple[Any, Task]] = []
         self.runs: list[Any] = [first, *[None] * (simulation.lanes - 1)]
         for lane in range(1, simulation.lanes):
@@ -136,10 +146,20 @@ class Crew:
 
     def go(self) -> None:
         """March until the queue is empty and all lanes have ended."""
+        simulation = self.simulation
         while any(run is not None for run in self.runs):
-            self.simulation.advance(self.until, self.watch)
+            with simulation.lock:
+                simulation.allow(range(simulation.lanes))
+                self.aim()
+                simulation.go(self.watch)
             self.watch()
         self.queue.extend(self.others)  # of another structure after all, each for itself
+
+    def aim(self) -> None:
+        """Send each lane to its end, by way of where it counts as settled."""
+        whole, ends = self.simulation.stepper.whole, np.full(len(self.simulation.ends), self.course.until)
+        ends[[k for k, early in enumerate(self.settling) if early]] = self.course.settled
+        self.simulation.aim(np.array([whole(end) for end in ends]), self.simulation.bounds)
 
     def watch(self, time: float = 0.0) -> None:
         """Take the results of lanes that have ended, and give these lanes the next runs."""
@@ -151,16 +171,21 @@ class Crew:
         if not ended:
             return
         simulation.settle()
-        for lane in ended:
+        on_way = [k for k in ended if self.settling[k] and simulation.outcomes[k] is None]
+        for lane in on_way:
+            simulation.count_anew(lane, self.course.settled)
+            self.settling[lane] = False
+        arrived = [k for k in ended if k not in on_way]
+        for lane in arrived:
             try:
                 result: Any = self.read(self.runs[lane], simulation, lane)
             except Exception as error:
                 result = error
             self.take(self.runs[lane], result)
-        for lane in ended:  # only now: a lane at its start has no end in sight, which results would tell
+        for lane in arrived:  # only now: a lane at its start has no end in sight, which results would tell
             self.refill(lane)
         simulation.allow(ended)
-        simulation.aim(simulation.stepper.whole(self.until), simulation.bounds)
+        self.aim()
 
     def refill(self, lane: int) -> None:
         """Give a lane the next run that can begin."""
@@ -175,7 +200,7 @@ class Crew:
                 else:
                     self.take(run, error)
                 continue
-            self.runs[lane] = run
+            self.runs[lane], self.settling[lane] = run, self.course.settled > 0
             return
         self.runs[lane] = None
         self.simulation.run.abandon(lane)

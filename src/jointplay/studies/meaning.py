@@ -99,8 +99,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
     """Sobol indices of a metric: which share of its variance each axis explains alone (first order) and with others
     (total), each with a standard error by bootstrap.
 
-    Total ones need samples of the method saltelli; of others there is the first order only, from the means within
-    slices of equal count (Saltelli et al. 2010 and Jansen 1999; the correlation ratio, corrected for its bias).
+    Total ones need samples of the method saltelli (Saltelli et al. 2010 and Jansen 1999); of others there is the first
+    order only (`first_order`), the correlation ratio by parabolas in slices of equal count, corrected for its bias.
     """
     from xarray import Dataset
 
@@ -148,16 +148,24 @@ def saltelli_indices(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def first_order(x: np.ndarray, y: np.ndarray) -> float:
-    """The share of the variance of y that its mean over x explains, from slices of equal count."""
-    n = len(y)
-    slices = int(np.clip(round(2 * n ** (1 / 3)), 2, 64))
+    """The share of the variance of y that its course over x explains: parabolas in slices of equal count, what they
+    explain of pure chance taken off.
+
+    A parabola leaves nothing of a smooth course, where a mean would leave its slope: one axis alone explains all.
+    """
+    n, within, spent = len(y), 0.0, 0
     order = np.argsort(x, kind="stable")
-    parts = np.array_split(y[order], slices)
+    slices = max(1, round(n ** (1 / 3)))
+    for at, part in zip(np.array_split(x[order], slices), np.array_split(y[order], slices), strict=True):
+        z = (at - at.mean()) / (np.ptp(at) or 1.0)
+        rows = np.vander(z, 3)
+        weights, _, rank, _ = np.linalg.lstsq(rows, part, rcond=1e-9)
+        within += float(((part - rows @ weights) ** 2).sum())
+        spent += int(rank)
     whole = float(((y - y.mean()) ** 2).sum())
-    within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-    if whole == 0 or n <= slices:
+    if whole == 0 or n <= spent:
         return math.nan
-    return (whole - within - (slices - 1) * within / (n - slices)) / whole
+    return (whole - within - (spent - 1) * within / (n - spent)) / whole
 
 
 def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int = 0) -> Dataset:

@@ -15,7 +15,7 @@ from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
-from ..series import along, passing, together
+from ..series import along, beside, passing, together
 from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
@@ -26,6 +26,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
     "peak": lambda x: float(np.max(np.abs(x))),
     "final": lambda x: x[-1],
 }
+WHOLE = "whole"  # of a number without time: over the whole run, not from `settled` on
 TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of", "peak": "largest magnitude of"}
 _NAME = r"(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*"
 _METRIC = re.compile(rf"\s*(?:(\w+)\s*\(\s*)?{_NAME}(\))?\s*")
@@ -75,18 +76,17 @@ class Metric:
 
     def of(self, run: Recorded, twin: Recorded | None, settled: float) -> float:
         """Its number; NaN where the run has no such quantity."""
-        found = quantity(run, twin, self.quantity, self.label, settled)
+        found = quantity(run, twin, self.quantity, self.label, 0.0 if self.statistic == WHOLE else settled)
         if found is None:
             return math.nan
-        if not self.statistic:
+        if self.statistic in ("", WHOLE):
             return float(found.values)
         late = run["time"] >= settled - 1e-9
         values = found.values[late]
         if self.sense:
-            sign = 1.0 if self.sense == ABOVE else -1.0
-            rate = quantity(run, twin, f"{self.quantity}_rate", self.label, settled)
-            rates = None if rate is None else sign * rate.values[late]
-            return passing(run["time"][late], sign * (values - self.mark), rates)
+            others = (quantity(run, twin, name, self.label, settled) for name in beside(self.quantity))
+            known = [None if x is None else x.values[late] for x in others]
+            return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
         return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
 
     def called(self, run: Any) -> dict[str, float]:
@@ -117,8 +117,8 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
             raise InputError(
                 f"metric {one!r}: above or below which mark? such as 'when(x[ram] above 0.1)', in SI units"
             )
-        if statistic and statistic not in STATISTICS:
-            known = [*STATISTICS, WHEN]
+        if statistic and statistic not in (*STATISTICS, WHOLE):
+            known = [*STATISTICS, WHEN, WHOLE]
             raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, known)}")
         found.append(Metric(name, label or "", statistic or ""))
     names = [one.name for one in found]
@@ -152,13 +152,15 @@ def quantity(run: Recorded, twin: Recorded | None, name: str, label: str, settle
 
 
 def whole(run: Recorded, twin: Recorded | None, name: str, label: str, settled: float) -> RecordedArray | None:
-    """A quantity of a run with its labels."""
+    """A quantity of a run with its labels, counted from `settled` (s) on."""
     if name == DEVIATION:
         return None if twin is None else deviation(run, twin, settled)
     if name == SHIFT:
         return None if twin is None else shift(run, twin, settled)
     if name == LOST:
-        ends = [LOSSES[part] * float(x.values[-1]) for part in LOSSES if (x := run.get(part)) and len(x.values)]
+        end = "_settled" if settled else ""
+        kept = {part: np.atleast_1d(x.values) for part in LOSSES if (x := run.get(part + end))}
+        ends = [LOSSES[part] * float(x[-1]) for part, x in kept.items() if len(x)]
         return RecordedArray((), np.array(float(sum(ends))), {"units": "J", "long_name": "energy lost in contacts"})
     if name in SIZES:
         x, y = (run.get(part) for part in SIZES[name][:2])
@@ -168,7 +170,14 @@ def whole(run: Recorded, twin: Recorded | None, name: str, label: str, settled: 
     if name == "torque":
         there = [part for part in TORQUES if run.get(part) is not None]
         name = next((part for part in there if label in run.labels(TORQUES[part])), there[0] if there else name)
-    return run.get(name)
+    found = run.get(name)
+    late = run.get(since(name)) if settled and found is not None and "time" not in found.dims else None
+    return found if late is None else late
+
+
+def since(name: str) -> str:
+    """What results call a quantity that is counted from `settled` on."""
+    return f"{name.removesuffix('_time')}_settled{'_time' if name.endswith('_time') else ''}"
 
 
 def apart(run: Recorded, twin: Recorded, name: str, begin: float) -> np.ndarray:
@@ -238,7 +247,9 @@ def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) ->
     if "time" in array.dims and not metric.statistic:
         some = f"max({metric.name})"
         raise InputError(f"metric {metric.name!r} is a signal over time; say which number of it, such as {some!r}")
-    if "time" not in array.dims and metric.statistic:
+    if "time" in array.dims and metric.statistic == WHOLE:
+        raise InputError(f"metric {metric.name!r}: whole takes a number of the run; give settled=0 for all of a signal")
+    if "time" not in array.dims and metric.statistic and metric.statistic != WHOLE:
         raise InputError(
             f"metric {metric.name!r}: {metric.quantity} is no signal over time; leave {metric.statistic} out"
         )
@@ -252,8 +263,8 @@ def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) ->
     return [replace(metric, label=label) for label in labels]
 
 
-def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: float) -> dict[str, str]:
-    """Unit and long name of a metric, from a result that has it."""
+def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: float, every: float) -> dict[str, str]:
+    """Unit and long name of a metric, from a result that has it; every (s): between samples."""
     if metric.function is not None:
         return {"long_name": (metric.function.__doc__ or metric.name).strip().splitlines()[0]}
     if metric.analysis:
@@ -273,9 +284,13 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
     what = f"{text}, {metric.label}" if metric.label else text
     if metric.sense:
         when = f"first time of {what} {metric.sense} {metric.mark:g} {unit}".rstrip()
-        return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "")}
-    counts = metric.twin or (metric.statistic and metric.statistic != "final")
+        seen = "" if metric.quantity in MOTION[::2] else f", seen in samples {every:g} s apart"
+        return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "") + seen}
+    counts = metric.statistic not in ("", "final") or metric.twin or metric.quantity == LOST
+    counts = metric.statistic != WHOLE and (counts or run.get(since(metric.quantity)) is not None)
     late = f", from {settled:g} s on" if counts and settled else ""
-    if metric.statistic:
+    if metric.statistic == WHOLE:
+        what = f"{what}, of the whole run"
+    elif metric.statistic:
         what = f"{what} at the end" if metric.statistic == "final" else f"{TEXTS[metric.statistic]} {what}"
     return ({"units": unit} if unit else {}) | {"long_name": what + late}

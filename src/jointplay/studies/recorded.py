@@ -35,6 +35,7 @@ class Recorded:
 
     variables: dict[str, RecordedArray] = field(default_factory=dict)
     later: list[Callable[[], Mapping[str, Any]]] = field(default_factory=list)  # groups that were not asked for yet
+    settled: Callable[[], Mapping[str, Any]] | None = None  # the group of what came after the run counted as settled
 
     @classmethod
     def of_result(cls, run: Dataset) -> Recorded:
@@ -52,10 +53,14 @@ class Recorded:
             lambda: {k: x for part in sampled(reading.system, reading.columns) for k, x in part.items()},
             reading.variables,
         ]
-        return cls({}, groups)
+        late = reading.before is not None
+        return cls({}, groups, (lambda: Reading(simulation, lane, late=True).settled()) if late else None)
 
     def get(self, name: str) -> RecordedArray | None:
         """A quantity, None if the run has none of that name."""
+        if self.settled is not None and "_settled" in name:
+            late, self.settled = self.settled(), None
+            self.variables |= {key: as_variable(key, given) for key, given in late.items()}
         while name not in self.variables and self.later:
             for key, given in self.later.pop(0)().items():
                 self.variables[key] = as_variable(key, given)

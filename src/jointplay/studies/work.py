@@ -114,7 +114,7 @@ class Job:
     @property
     def course(self) -> Extent:
         """How far runs go."""
-        return Extent(self.until, self.every, self.reclose)
+        return Extent(self.until, self.every, self.reclose, self.settled)
 
     def read(self, place: Any, simulation: Simulation, lane: int) -> Ended:
         """What is needed of a run that has ended, read before its lane goes on: its own numbers, and its motion where

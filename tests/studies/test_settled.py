@@ -1,0 +1,65 @@
+"""Metrics count from `settled` on, to the bit as a single run tells them; `whole(...)` counts from the start."""
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import studies
+
+SOFT = jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e6})
+LOOSE = jp.library.crank_rocker_2016(clearance2=1e-3).replace(
+    forces={"motor": {"kind": "torque", "on": "crank", "torque": 6.0}}
+)
+METRICS = ["peak_force[J2]", "peak_force_time[J2]", "impacts[J2]", "share_free[J2]", "energy_lost", "max(force[J2])"]
+WHOLE = ["whole(peak_force[J2])", "whole(impacts[J2])", "whole(energy_lost)"]
+TIMES = {"until": 0.06, "settled": 0.03}
+
+
+@pytest.mark.parametrize(
+    ("contact", "stepper"),
+    [
+        (jp.Rigid(friction=0.1), jp.MoreauJean(1e-4)),
+        (jp.Rigid(friction=0.1), jp.MoreauJean(rtol=1e-3)),
+        (SOFT, jp.RungeKutta(1e-6, 1e-8)),
+    ],
+)
+def test_numbers_of_a_study_count_from_settled_on_as_those_of_a_run(contact, stepper, tmp_path):
+    loose = LOOSE.loosen("J2", "1 mm", contact=contact)
+    over = {"J2.clearance": [1e-3, 0.6e-3, 2e-3], "crank.mass": [1.0, 3.0]}  # lanes that settle one after the other
+    asked = {"stepper": stepper, "metrics": METRICS + WHOLE, "store": tmp_path / "s.zarr", **TIMES}
+    table = jp.sweep(loose, over, **asked)
+    for i, j in ((0, 1), (2, 0), (2, 1)):
+        numbers = {"J2.clearance": over["J2.clearance"][i], "crank.mass": over["crank.mass"][j]}
+        run = jp.simulate(loose.with_(numbers), stepper=stepper, error=False, **TIMES)
+        one, late = table.isel({"J2.clearance": i, "crank.mass": j}), run.time >= 0.03 - 1e-9
+        assert float(one["peak_force[J2]"]) == float(run.peak_force_settled.sel(joint="J2"))
+        assert float(one["peak_force_time[J2]"]) == float(run.peak_force_settled_time.sel(joint="J2")) >= 0.03 - 1e-9
+        assert float(one["impacts[J2]"]) == float(run.impacts_settled[0])
+        assert float(one["share_free[J2]"]) == float(run.share_free_settled[0])
+        assert float(one["max(force[J2])"]) == float(np.hypot(run.force_x, run.force_y).sel(joint="J2")[late].max())
+        assert float(one["whole(peak_force[J2])"]) == float(run.peak_force.sel(joint="J2"))
+        assert float(one["whole(impacts[J2])"]) == float(run.impacts[0])
+        assert float(one["energy_lost"]) <= float(one["whole(energy_lost)"])
+    assert (table["peak_force[J2]"] <= table["whole(peak_force[J2])"]).all()
+    assert table["peak_force[J2]"].attrs["long_name"].endswith("from 0.03 s on")
+    assert table["whole(peak_force[J2])"].attrs["long_name"].endswith("of the whole run")
+    again = studies.replay(tmp_path / "s.zarr", 5)
+    assert float(again.peak_force_settled.sel(joint="J2")) == float(table["peak_force[J2]"][2, 1])
+
+
+def test_the_fall_through_the_play_is_not_in_a_settled_peak():
+    fall = LOOSE.replace(start={"journals": "centred"})
+    table = jp.sweep(
+        fall, {"J2.clearance": [1e-3]}, stepper=jp.MoreauJean(1e-4), metrics=["impacts[J2]", "whole(impacts[J2])"],
+        until=0.2, settled=0.19,
+    )  # fmt: skip
+    assert float(table["impacts[J2]"][0]) < float(table["whole(impacts[J2])"][0])
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [("whole(force[J2])", "takes a number of the run"), ("whole(peak_forse[J2])", "did you mean 'peak_force'")],
+)
+def test_whole_takes_numbers_that_have_no_time(metric, said):
+    with pytest.raises(ValueError, match=said):
+        jp.sweep(LOOSE, {"J2.friction": [0.0]}, stepper=jp.MoreauJean(1e-4), metrics=[metric], **TIMES)
