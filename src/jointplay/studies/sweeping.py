@@ -91,11 +91,11 @@ def sweep(
     together, and distributions (`uniform`, `normal`, a fit such as "20 H7/g6" at "J2.fit"), which `samples` draws with
     `seed`.  until, stepper, control, every, start, reclose: as in `simulate`.  metrics: names such as
     "peak_force[J2]" or "rms(torque[motor])", and functions of a result; they count from `settled` (s) on, and
-    "whole(peak_force[J2])" from the start.  keep: signals to be kept over time.  store: a directory, written as zarr batch by batch; a study that is there
-    goes on where it stopped, and grows where `over` holds more.  executor: None (this machine), how many workers, a
-    concurrent.futures executor, a Dask client or its address.  resume: False refuses a store that is there.  on_error:
-    "raise" stops at the first run that fails.  shard: (i, n) computes the i-th of n parts into a store of its own, for
-    `collect`.  progress: is told after each batch.
+    "whole(peak_force[J2])" from the start.  keep: signals to be kept over time.  store: a directory, written as
+    zarr batch by batch; a study that is there goes on where it stopped, and grows where `over` holds more.
+    executor: None (this machine), how many workers, a concurrent.futures executor, a Dask client or its address.
+    resume: False refuses a store that is there.  on_error: "raise" stops at the first run that fails.  shard: (i,
+    n) computes the i-th of n parts into a store of its own, for `collect`.  progress: is told after each batch.
 
     The dimensions of the table are the axes, and `run` for samples; `status` says how each run ended (1 is done),
     `outcome` why where it failed.  The numbers do not depend on executor, batches, order or interruptions.
