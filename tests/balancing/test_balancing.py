@@ -163,6 +163,24 @@ class TestReference:
         assert found.offset.sel(address="arm.arm1.counterweight.x").item() == pytest.approx(-0.1 * (0.1 + 0.4 + 2.0))
 
 
+def test_the_nearest_design_has_the_least_residual_and_is_that_of_the_textbook():
+    """A counterweight on the crank cannot balance a slider-crank: what moves along the guide is more than what moves
+    across it.  Over whole turns the nearest is the mean of both, on the line of the crank."""
+    (r, l), (crank, rod, slider) = (0.1, 0.3), (0.5, 0.8, 1.0)
+    drive = {"kind": "angle", "of": "crank", "motion": {"kind": "constant_speed", "speed": 6.0, "start": 0.5}}
+    given = jp.library.slider_crank(crank=r, rod=l, masses=(crank, rod, slider)).replace(drives={"motor": drive})
+    found = balancing.balance(given, "force", "crank:radius=60mm")
+    along, across = crank * r / 2 + rod * r + slider * r, crank * r / 2 + rod * r / 2
+    design = {address.rpartition(".")[2]: x for address, x in found.design.items()}
+    assert not found.feasible and design["x"] == pytest.approx(-0.06) and design["y"] == pytest.approx(0, abs=1e-6)
+    assert design["mass"] * 0.06 == pytest.approx((along + across) / 2, rel=1e-6)
+    rows = demands(given.replace(drives={}), "force", path=found.moved.path)
+    least = rows.residual(parameters(found.mechanism))
+    for factor in (0.9, 0.99, 1.01, 1.1):
+        other = {"crank.counterweight.mass": factor * design["mass"]}
+        assert rows.residual(parameters(found.mechanism.with_(other))) > least
+
+
 def test_a_bar_on_a_pivot_and_a_mechanism_that_is_balanced_already():
     found = balancing.balance(jp.library.pendulum(), "static", "bar1:mass<=3kg", times=[0.0, 0.1])
     assert found.feasible and found.design["bar1.counterweight.mass"] * found.design[

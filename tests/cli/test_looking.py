@@ -1,5 +1,6 @@
 """Looking at results from the command line: signals, plot, compare; what check and run say to people."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,22 @@ def test_results_are_compared(files: Path, capsys):
     assert main(["compare", given[0], given[0]]) == 0
     assert "together" in capsys.readouterr().out
     assert main(["compare", given[0]]) == 2 and "at least two results" in capsys.readouterr().err
+
+
+def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):
+    loose = results.load(files / "loose.nc")
+    told = {"value": 1.0, "unit": "N", "error": None, "determined": False, "scale": 1.0}
+    sure = {**told, "name": "J1.peak_force", "error": 1e-9, "determined": True}
+    loose.attrs["errors"] = json.dumps([sure, {**told, "name": "J2.peak_force"}])
+    results.save(loose, files / "sensitive.nc")
+    assert main(["compare", str(files / "ideal.nc"), str(files / "sensitive.nc")]) == 0
+    out = capsys.readouterr().out
+    rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
+    marked = rows["peak force J2"][4]
+    assert marked.endswith("?") and float(marked[:-1]) == pytest.approx(float(loose.peak_force[1]), rel=0.06)
+    assert "?" not in "".join(rows["peak force J1"]) and "? not determined" in out
+    assert main(["compare", str(files / "ideal.nc"), str(files / "ideal.nc")]) == 0
+    assert "?" not in capsys.readouterr().out
 
 
 def test_results_of_other_mechanisms_are_not_compared(files: Path, capsys):

@@ -58,6 +58,20 @@ def test_fits_of_bars_and_pins():
     assert (pin.clearance, pin.pin_radius) == (21.5e-6, 0.004)
 
 
+def test_a_fit_is_set_by_its_address():
+    m = model.loads(TEXT)
+    name = next(name for name, joint in m.joints.items() if joint.loose)
+    loose = m.with_({f"{name}.fit": "20 H7/g6", f"{name}.at": "max", "gravity.y": 0.0})
+    assert loose == m.loosen(name, fit="20 H7/g6", at="max").with_({"gravity.y": 0.0})
+    assert loose.value(f"{name}.clearance") == 20.5e-6 and loose.value(f"{name}.journal_radius") == 0.01
+    thin = m.with_({f"{name}.journal_radius": "9 mm", f"{name}.fit": "20 H7/g6"})
+    assert thin.value(f"{name}.journal_radius") == 0.009
+    with pytest.raises(model.ModelError, match="given twice, by clearance and by fit"):
+        m.with_({f"{name}.clearance": 1e-3, f"{name}.fit": "20 H7/g6"})
+    with pytest.raises(model.ModelError, match="no such address"):
+        m.value(f"{name}.fit")
+
+
 def test_a_fit_in_a_file_is_written_as_its_size():
     m = model.loads(TEXT.replace("clearance: 1 mm", "fit: 20 H7/g6, at: max"))
     assert m.value("J1.clearance") == 20.5e-6 and m.value("J1.journal_radius") == 0.01

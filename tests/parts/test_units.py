@@ -72,6 +72,8 @@ KNOWN = "known are mm, um, cm, m, kg, g, s, ms, rad, deg, rpm, rev, Hz, N, kN, m
 @pytest.mark.parametrize(
     ("text", "dimension", "message"),
     [
+        ("300 1/min", RATE, "'300 1/min' does not say turns or radians; write rpm, or rev or rad in place of the 1"),
+        ("300/min", RATE, "'300/min' does not say turns or radians; write rpm, or rev or rad in place of the 1"),
         ("3 mm", MASS, "must be a mass in kg, got '3 mm' (a length, wrong dimension)"),
         ("3 rad", NUMBER, "must be a plain number, got '3 rad' (an angle, wrong dimension)"),
         ("3 N*m/rad", TORQUE, "must be a torque in N*m, got '3 N*m/rad' (wrong dimension)"),

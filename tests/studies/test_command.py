@@ -50,6 +50,10 @@ def test_samples_shards_and_what_they_mean(here, capsys):
     assert main(["sweep", "collect", "mc.zarr", "--limit", "peak_force[J2]=4"]) == 0
     said = capsys.readouterr().out
     assert "8 done" in said and "P95" in said and "with 95 % confidence" in said
+    assert main(["sweep", "collect", "mc.zarr", "--limit", "peak_force[J2]=0.004 kN"]) == 0
+    assert capsys.readouterr().out == said
+    assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4 mm"]) == 2
+    assert "must be a number in N, got '4 mm' (a length, wrong dimension)" in capsys.readouterr().err
     assert main([*asked, "--limit", "peak_force[J2]=4", "--quiet"]) == 0  # all is there
     assert capsys.readouterr().out == ""
     assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4", "-o", "mc.html"]) == 0
@@ -74,6 +78,7 @@ def test_samples_shards_and_what_they_mean(here, capsys):
         (["--over", "J2.friction=0", "--shard", "3"], "PART/PARTS"),
         (["--over", "J2.friction=0", "--shard", "3/2"], "from 1 to 2"),
         (["--over", "J2.friction=0", "--limit", "impacts"], "METRIC=NUMBER"),
+        (["--over", "J2.friction=0", "--limit", "peak_force[J2]=4 NN"], "unknown unit 'NN'"),
     ],
 )
 def test_bad_input_is_told_and_nothing_is_written(here, capsys, arguments, said):

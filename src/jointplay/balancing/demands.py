@@ -17,8 +17,9 @@ from ..parts.units import STIFFNESS, TORSIONAL_STIFFNESS, Dimension
 from ..statics.complement import Coordinates, second_degree
 from ..system import System, as_system
 from .frames import PARTS, Frames, inertias
-from .samples import Position, positions
+from .samples import Position, along, positions
 
+COUNT = 24  # positions: enough for the conditions
 OBJECTIVES = ("static", "force", "force+moment", "gyroscopic", "decoupling")
 
 
@@ -38,9 +39,9 @@ class Demands:
     singular: int
 
     def residual(self, parameters: np.ndarray) -> float:
-        """The largest row, relative to what rows have for parameters of the size of the mechanism."""
-        size = float((np.abs(self.rows) @ self.sizes + np.abs(self.constant)).max(initial=0.0))
-        return float(np.abs(self.rows @ parameters + self.constant).max(initial=0.0)) / max(size, 1e-300)
+        """The root mean square of the rows, relative to what rows have for parameters of the size of the mechanism."""
+        size = float(np.linalg.norm(np.abs(self.rows) @ self.sizes + np.abs(self.constant)))
+        return float(np.linalg.norm(self.rows @ parameters + self.constant)) / max(size, 1e-300)
 
 
 def springs(mechanism: Mechanism) -> list[str]:
@@ -153,18 +154,21 @@ def demands(
     independent: Sequence[Any] | None = None,
     redundant: Sequence[Any] | None = None,
     cut: Sequence[str] = (),
-    count: int = 24,
+    count: int = COUNT,
     seed: int = 0,
+    path: np.ndarray | None = None,
 ) -> Demands:
-    """The rows of an objective at sampled positions: static (no input holds the mechanism anywhere), force (its mass
-    centre rests), force+moment (nor does its angular momentum change), gyroscopic (inputs are proportional to
-    accelerations), decoupling (each to its own)."""
+    """The rows of an objective at sampled positions, or along a path (times, coordinates).
+
+    static: no input holds the mechanism anywhere; force: its mass centre rests; force+moment: nor does its angular
+    momentum change; gyroscopic: inputs are proportional to accelerations; decoupling: each to its own.
+    """
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
     system = as_system(mechanism)
     least = Coordinates(system, independent)
     wide = least if redundant is None else Coordinates(system, redundant, cut)
-    places, singular = positions(least, count, seed)
+    places, singular = positions(least, count, seed) if path is None else along(least, path)
     model = Dynamics(wide, least)
     blocks: list[np.ndarray] = []
     for at in places:  # near a singular position rates are large, and would outweigh all others

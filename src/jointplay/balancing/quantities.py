@@ -36,6 +36,7 @@ class MotionSignals:
 
     mechanism: Mechanism
     times: np.ndarray
+    path: np.ndarray  # coordinates at these times
     rows: Mapping[str, np.ndarray]
     drives: list[str]
     joints: list[str]
@@ -118,7 +119,7 @@ def motion(
         bearing.append(state.equations.reactions[carried] @ solved)
     rows["torque"] = np.array(torque).reshape(len(at), len(acting), columns)
     rows["bearing"] = np.array(bearing).reshape(len(at), len(carried), columns)
-    return MotionSignals(base, at, rows, drives, joints)
+    return MotionSignals(base, at, q, rows, drives, joints)
 
 
 def _multipliers(base: Mechanism, system: System, state: Any, force: np.ndarray, moment: np.ndarray) -> np.ndarray:

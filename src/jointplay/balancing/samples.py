@@ -59,6 +59,19 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
     return found, singular
 
 
+def along(chosen: Coordinates, path: np.ndarray) -> tuple[list[Position], int]:
+    """The positions of a motion (times, coordinates), and how many singular ones were left out."""
+    found: list[Position] = []
+    for q in path:
+        try:
+            C = chosen.complement(chosen.evaluate(q))
+        except Singular:
+            continue
+        if 1 / np.abs(C / chosen.scale[:, None]).max(initial=1.0) >= CLEAR:
+            found.append(Position(q, C))
+    return (found, len(path) - len(found)) if found else positions(chosen)
+
+
 def _free(chosen: Coordinates, q: np.ndarray) -> np.ndarray:
     """An orthonormal basis of what all joints leave free, in scaled coordinates."""
     B = chosen.free.evaluate(q).B * chosen.scale

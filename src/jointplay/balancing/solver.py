@@ -15,7 +15,7 @@ from ..model.parts import suggestion
 from ..system import System
 from .adjust import Adjustable, Space, adjustables, prepared
 from .conditions import Condition, conditions
-from .demands import OBJECTIVES, Demands, demands
+from .demands import COUNT, OBJECTIVES, Demands, demands
 from .frames import shifted
 from .quantities import QUANTITIES, MotionSignals, motion, moving
 
@@ -111,10 +111,10 @@ def balance(
     if goal in LEAST:
         return _least(base, ready, goal, asked, moved)
 
-    def find(changed: System) -> Demands:
-        return demands(changed, goal, independent, redundant, cut)
+    def find(changed: System, path: np.ndarray | None = None) -> Demands:
+        return demands(changed, goal, independent, redundant, cut, path=path)
 
-    return _exact(base, ready, goal, asked, moved, find)
+    return _exact(base, ready, goal, asked, moved, find, period=times is None)
 
 
 def _motion(driven: Mechanism | None, times: Any, pole: complex, required: bool) -> MotionSignals | None:
@@ -131,7 +131,13 @@ def _motion(driven: Mechanism | None, times: Any, pole: complex, required: bool)
 
 
 def _exact(
-    base: Mechanism, ready: Mechanism, goal: str, asked: list[Adjustable], moved: MotionSignals | None, find: Any
+    base: Mechanism,
+    ready: Mechanism,
+    goal: str,
+    asked: list[Adjustable],
+    moved: MotionSignals | None,
+    find: Any,
+    period: bool,
 ) -> Balance:
     space = Space(ready, asked)
     weighted = [one.element for one in asked if one.kind == "counterweight"]
@@ -148,6 +154,13 @@ def _exact(
     feasible = residual <= EXACT
     reason = "" if feasible else obstacle(ready, asked, found, rank)
     notes = [f"{found.singular} singular positions were left out"] if found.singular else []
+    if not feasible and moved is not None and period:  # the nearest design depends on where it is looked at
+        found = find(System(ready.replace(drives={})), moved.path)
+        space = Space(ready, asked)
+        s = best_design(space, found)
+        residual = found.residual(space.parameters(s))
+    elif not feasible:
+        notes.append(f"the nearest of {COUNT} random positions, as no period of a motion is known")
     return _found(base, ready, goal, rank, made, feasible, reason, residual, space, s, moved, notes)
 
 

@@ -226,7 +226,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
         "--over": "ADDRESS=VALUES: what to vary: 0:5 mm:11 (a grid), 1,2,5 mm (values), '20 H7/g6' (a fit), "
         "uniform(0, 5 mm), normal(1 mm, 0.1 mm); may be repeated",
         "--metric": "NAME: a number of each run, such as 'peak_force[J2]' or 'rms(torque[motor])'; may be repeated",
-        "--limit": "METRIC=NUMBER: print the share of runs beyond it (SI units); may be repeated",
+        "--limit": "METRIC=VALUE: print the share of runs beyond it, as in 'shift[slider]=40 um'; may be repeated",
     }
     for option, said in more.items():
         name, _, help_text = said.partition(": ")
@@ -307,8 +307,8 @@ def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
     report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
     options.add_ideal(report)
-    limit = "of a study: the share of runs beyond it (SI units); may be repeated"
-    report.add_argument("--limit", action="append", default=[], metavar="METRIC=NUMBER", help=limit)
+    limit = "of a study: the share of runs beyond it, as in 'shift[slider]=40 um'; may be repeated"
+    report.add_argument("--limit", action="append", default=[], metavar="METRIC=VALUE", help=limit)
     report.add_argument("--pdf", metavar="FILE", help="print the page too, where a Chromium is found")
     _add_own(report)
     report.add_argument("--film", metavar="FILE", help="make a film too: .gif, or .mp4 where ffmpeg is found")

@@ -164,9 +164,9 @@ def study_page(arguments: argparse.Namespace, source: Path) -> None:
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
     limits = inputs.limits(arguments.limit)
 
-    from jointplay import report
+    from jointplay import report, studies
 
-    report.write_study(source, target, limits)
+    report.write_study(source, target, inputs.limits_of(studies.open_study(source), limits) if limits else None)
     tell_page(target, arguments.open)
     if paper is not None:
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jointplay.errors import InputError
 
@@ -74,17 +75,40 @@ def count(option: str, text: str, most: int) -> int:
     return int(text)
 
 
-def limits(given: Sequence[str]) -> dict[str, float]:
-    """Limits of metrics, in their units: `peak_force[J2]=500`."""
+def limits(given: Sequence[str]) -> dict[str, str]:
+    """Limits of metrics as they are written, `peak_force[J2]=500` or `shift[slider]=40 um`, refused if unreadable."""
+    from jointplay.model.units import UnitError, parse_unit
+
     found = {}
     for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
+        name, _, value = (part.strip() for part in text.rpartition("="))
+        if not name or not re.match(r"[-+]?\.?\d", value):
             raise InputError(
-                f"--limit {text}: must be METRIC=NUMBER in its SI unit, as in 'peak_force[J2]=500'"
-            ) from None
+                f"--limit {text}: must be METRIC=NUMBER, as in 'shift[slider]=40 um'; without unit it is SI"
+            )
+        try:
+            parse_unit(value.lstrip("+-.0123456789eE").removesuffix("%").removeprefix("/"))
+        except UnitError as error:
+            raise InputError(f"--limit {text}: {error}") from None
+        found[name] = value
+    return found
+
+
+def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
+    """Limits in the units that the metrics of a study have."""
+    from jointplay.model.units import Dimension, UnitError, parse_quantity
+    from jointplay.studies.meaning import numbers
+
+    found = {}
+    for name, text in given.items():
+        numbers(study, name)  # refuses one that is not there
+        unit = str(study[name].attrs.get("units", "1"))
+        plain = unit in ("1", "%")
+        try:
+            wanted = Dimension("a number", "" if plain else unit)
+            found[name] = parse_quantity(text.removesuffix(unit) if plain else text, wanted)
+        except UnitError as error:
+            raise InputError(f"--limit {name}={text}: {error}") from None
     return found
 
 

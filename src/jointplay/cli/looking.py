@@ -27,6 +27,7 @@ FIGURES: tuple[str, ...] = (
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
 SAME = 1e-9  # m or rad: closer than this is rounding
+UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
 
 
@@ -111,11 +112,16 @@ def compare(arguments: argparse.Namespace) -> None:
     _same_bodies(runs)
     pair = len(runs) == 2
     rows = [("", *names, *(["difference"] if pair else []), "")]
-    for text, unit, numbers in _headlines(list(runs.values())):
+    unsure = [{e["name"] for e in results.errors(run) if not e["determined"]} for run in runs.values()]
+    for name, text, unit, numbers in _headlines(list(runs.values())):
         size, shown = spoken(max(map(abs, numbers)), unit)
-        cells = [f"{x:.0f}" if text == "steps" else f"{x * size:.5g}" for x in numbers]
-        rows.append((text, *cells, *(["" if text == "steps" else _relative(*numbers)] if pair else []), shown))
+        open_ones = [name in some for some in unsure]
+        cells = [_cell(x * size, doubted) for x, doubted in zip(numbers, open_ones, strict=True)]
+        change = "" if text == "steps" else _relative(numbers, rough=any(open_ones)) if pair else ""
+        rows.append((text, *cells, *([change] if pair else []), shown))
     print(columns(rows))
+    if any("?" in cell for row in rows for cell in row[1:]):
+        print(UNSURE)
     print()
     print(columns(_distances(runs)))
     if target is not None:
@@ -140,14 +146,22 @@ def _same_bodies(runs: dict[str, Any]) -> None:
             raise InputError(f"compare: {text}; give results of one mechanism")
 
 
-def _relative(first: float, second: float) -> str:
+def _cell(value: float, doubted: bool) -> str:
+    """A number: a count in full, one that is not determined with two digits and a question mark."""
+    rounded = float(f"{value:.{2 if doubted else 5}g}")
+    return f"{value:.0f}" if value.is_integer() and not doubted else f"{rounded:g}" + ("?" if doubted else "")
+
+
+def _relative(numbers: list[float], rough: bool) -> str:
+    first, second = numbers
     if first == second:
         return "none"
-    return f"{100 * (second - first) / abs(first):+.3g} %" if first else "-"
+    share = 100 * (second - first) / abs(first) if first else 0.0
+    return f"{float(f'{share:.{2 if rough else 3}g}'):+g} %" if first else "-"
 
 
-def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, list[float]]]:
-    """Numbers that all results have: what, its unit, and the value in each."""
+def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, str, list[float]]]:
+    """Numbers that all results have: their name among the errors, what they are, the unit, and the value in each."""
     named = [
         ("peak_force", "peak force", "N"),
         ("peak_moment", "peak moment", "N m"),
@@ -167,11 +181,11 @@ def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, list[float]]]:
             if all(label in run[dimension].values for run in runs):
                 numbers = [float(run[variable].sel({dimension: label})) for run in runs]
                 if any(numbers):
-                    yield f"{text} {label}", unit or _unit(runs[0], dimension, label), numbers
+                    yield f"{label}.{variable}", f"{text} {label}", unit or _unit(runs[0], dimension, label), numbers
     for variable, text in (("impact_loss", "energy lost in impacts"), ("friction_loss", "energy lost by friction")):
         if all(variable in run and run.sizes["time"] for run in runs):
-            yield text, "J", [float(run[variable][-1]) for run in runs]
-    yield "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
+            yield variable, text, "J", [float(run[variable][-1]) for run in runs]
+    yield "steps", "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
 
 
 def _unit(run: Any, dimension: str, label: Any) -> str:

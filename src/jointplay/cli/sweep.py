@@ -96,12 +96,11 @@ def judged(table: Any, store: Any) -> int:
     return DONE if done or not len(failed) else FAILED
 
 
-def told(table: Any, limits: dict[str, float]) -> str:
+def told(table: Any, given: dict[str, str]) -> str:
     """The summary of a study, and the ranking of its axes where there are samples."""
-    from jointplay.studies import meaning, telling
+    from jointplay.studies import telling
 
-    for name in limits:
-        meaning.numbers(table, name)  # refuses one that is not there
+    limits = inputs.limits_of(table, given)
     found = [columns(telling.lines(table, limits))]
     for name in (limits or telling.metrics_of(table)[:1]) if telling.is_sampled(table) else ():
         try:

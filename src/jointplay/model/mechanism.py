@@ -7,9 +7,10 @@ import html
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, PlainValidator, WithJsonSchema, model_validator
+from pydantic import PlainValidator, WithJsonSchema, model_validator
 
 from ..elements import Compliant, Drive, Element, Following, Joint, Load, Rigid
+from ..elements.sizes import FIT
 from ..parts.part import (
     ByName,
     Frozen,
@@ -22,37 +23,21 @@ from ..parts.part import (
     Several,
     joined,
     plain,
-    refuse,
     refuse_all,
 )
 from ..parts.part import suggestion as close
-from ..parts.units import ACCELERATION, shorten
+from ..parts.units import ACCELERATION
 from .bodies import Body, Counterweight, Ground
 from .control import Control
 from .described import described
 from .starts import STARTS, TAILS, how_journals_start, read_start, started
+from .texts import Line, Remarks
 
 if TYPE_CHECKING:
     from ..numerics.splines import Spline
 
 SECTIONS = ("bodies", "joints", "drives", "forces")
 _NAMED = ByName(("ground", "start", "gravity", "control"), nested=True)
-
-
-def _line(text: str) -> str:
-    if not text.isprintable():
-        refuse(f"must be one line of printable text, got {shorten(text)}")
-    return text
-
-
-def _lines(raw: Any) -> tuple[str, ...]:
-    if not isinstance(raw, list | tuple) or not all(isinstance(line, str) for line in raw):
-        refuse(f"must be a list of lines of text, got {shorten(raw)}")
-    return tuple(map(_line, raw))
-
-
-_LINES = {"type": "array", "items": {"type": "string"}}
-Line = Annotated[str, AfterValidator(_line)]
 
 
 class Mechanism(Part):
@@ -67,7 +52,7 @@ class Mechanism(Part):
 
     name: Line = "mechanism"
     source: Line = ""
-    remarks: Annotated[tuple[str, ...], PlainValidator(_lines), WithJsonSchema(_LINES)] = ()
+    remarks: Remarks = ()
     gravity: Annotated[tuple[float, float], Several(Quantity(ACCELERATION), "xy")] = (0.0, -9.81)
     ground: Ground = Ground()
     bodies: Annotated[dict[str, Body], _NAMED]
@@ -304,8 +289,6 @@ class Mechanism(Part):
             written |= {keys.partition(".")[2]: known for keys, known in written.items()}
             written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
             hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
-            if address.endswith(".fit"):
-                hint = "; a fit is no number: write it into the model, or set clearance"
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
 
@@ -323,10 +306,15 @@ class Mechanism(Part):
             return ("bodies", body, "counterweight", key)
         return None
 
+    def _fit(self, address: str) -> KeyPath | None:
+        """The keys of a fit or its place, which stand for numbers: "J2.fit", "J2.at"."""
+        joint, key = self.split(address)
+        return ("joints", joint, key) if joint in self.joints and key in {*FIT} & {*self.joints[joint].also} else None
+
     def with_(self, changes: Mapping[str, float | str]) -> Mechanism:
         """A copy with other numbers at these addresses; unit strings such as "3 mm" are read.
 
-        A start value and a counterweight of a body that are not given yet may be set too.
+        A start value, a counterweight and a fit that are not given yet may be set too.
 
         >>> from jointplay.model.bodies import bar
         >>> swing = Mechanism(bodies={"arm": bar(1.0, mass=1.0)})
@@ -335,9 +323,10 @@ class Mechanism(Part):
         """
         fields: dict[str, Any] = {key: value for key, value in self.given()}
         opened: dict[KeyPath, Any] = {}  # elements and fields as plain data that may be written to
-        for address, number in changes.items():
+        for address, number in sorted(changes.items(), key=lambda change: not self._fit(change[0])):
             new_start = address.startswith("start.") and address not in self._index
-            path: KeyPath = ("start", address.removeprefix("start.")) if new_start else self._find(address)[0]
+            new: KeyPath | None = ("start", address.removeprefix("start.")) if new_start else self._fit(address)
+            path = new or self._find(address)[0]
             depth = 2 if path[0] in SECTIONS else 1
             if path[:depth] not in opened:
                 held = fields[str(path[0])] if depth == 1 else fields[str(path[0])][path[1]]
@@ -349,6 +338,9 @@ class Mechanism(Part):
                 if key == "counterweight":
                     node.setdefault(key, {})
                 node = node[key]
+            if self._fit(address):  # it says both
+                held = self.joints[str(path[1])]
+                node.pop(held.opened_by, None), node.pop(held.inner, None)
             node[path[-1]] = number
         for (section, *name), data in opened.items():
             fields[str(section)] = {**fields[str(section)], name[0]: data} if name else data

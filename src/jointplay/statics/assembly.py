@@ -213,8 +213,10 @@ def assembled(system: System, begin: np.ndarray, t: float, roughly: bool = True)
         some = Held(held.labels[:count], held.rows[:count], held.values[:count])
         at, left = close(system, free, t, some)
         if not left:
-            note = f"start: {', '.join(held.labels[count:])} cannot be held beside {', '.join(some.labels)}"
-            return Assembly(at, missed(system, at), f"{note}; taken as a guess")
+            rest, kept = ", ".join(held.labels[count:]), ", ".join(some.labels)
+            return Assembly(
+                at, missed(system, at), f"start {rest} is taken as a guess: it cannot be held beside {kept}"
+            )
     given = ", ".join(f"{key} = {start_text(key, x)}" for key, x in zip(held.labels, held.values, strict=True))
     return unassembled(system, opened, f" with start values {given}")
 

@@ -345,7 +345,7 @@ def _start(system: System, q: np.ndarray) -> Iterator[str]:
         at = float(q[system.coordinates.index(key if rest else f"{body}.angle")])
         if abs(at - given) > TOLD:
             told, found = start_text(key, given), start_text(key, at)
-            yield f"start {key} = {told} cannot be held with the values before it; assembled at {found}"
+            yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"
 
 
 def matrix_text(system: System, q: ArrayLike, t: float = 0.0) -> str:

@@ -103,7 +103,7 @@ def _hints(system: System, missed: dict[str, float], exact: np.ndarray, q: np.nd
     if depth <= SAME or there > SAME or not all(name.endswith(".angle") for name in missed):
         return False
     names = ", ".join(name.removesuffix(".angle") for name, off in missed.items() if off <= TOLD)
-    note = f"start: {names} taken as a guess, as without play; held exactly, a joint would leave its play"
+    note = f"start {names} is taken as a guess: held exactly, it would open a joint beyond its play"
     if names and note not in system.notes:
         system.notes.append(note)
     return True
