@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 FORMAT_VERSION = 2
+UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
 SUFFIXES = (".nc", ".csv", ".parquet")
 
 
@@ -84,11 +86,14 @@ def sampled(system: System, columns: Mapping[str, np.ndarray]) -> tuple[dict[str
 def provenance(system: System) -> dict[str, Any]:
     """What every result carries: the model's text, the program's version and the format of the file."""
     mechanism = system.mechanism
+    drawn: dict[str, Any] = {}
     try:
         text = dumps(mechanism)
     except ModelError as error:  # a Python function or a law of one's own
         text = f"# {mechanism.name}: {error}\n"
-    return {
+        with contextlib.suppress(ModelError):  # what figures and the page draw
+            drawn = {UNCONTROLLED: dumps(mechanism.replace(control=None))}
+    return drawn | {
         "title": mechanism.name,
         "model": text,
         "version": __version__,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import InputError
+from .parts.part import suggestion
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -41,10 +42,12 @@ def along(time: np.ndarray, values: np.ndarray, rates: np.ndarray, at: np.ndarra
 
 
 def when(
-    run: Dataset, name: str, label: str | None = None, *, above: float | None = None, below: float | None = None,
+    run: Dataset, name: str, label: str | None = None, *, above: float | str | None = None,
+    below: float | str | None = None,
     begin: float = 0.0,
 ) -> float:  # fmt: skip
-    """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never.
+    """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never,
+    `begin` if it is so already.  A mark is in SI units, or a text such as "200 mm".
 
     name, label: such as "x", "ram".  Between samples a coordinate follows its rates, a rate its accelerations and jumps
     where an impact must have been, and another signal a straight line: its time is good to a part of `every`.
@@ -57,7 +60,8 @@ def when(
     if (above is None) == (below is None):
         raise InputError("when: give the mark, above= or below=, and one of them")
     if name not in run or "time" not in run[name].dims:
-        raise InputError(f"when: the run has no signal {name!r} over time")
+        known = [str(n) for n in run.data_vars if "time" in run[n].dims]
+        raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
     late = run["time"].values >= begin - 1e-9
     values: list[np.ndarray | None] = []
     for signal in (run.get(n, None) for n in (name, *beside(name))):
@@ -65,11 +69,21 @@ def when(
             for dimension in signal.dims[1:]:
                 known = [str(x) for x in run[dimension].values]
                 if label not in known:
-                    raise InputError(f"when: {name} has {dimension}s {', '.join(known)}, got {label!r}")
+                    raise InputError(f"when: no {dimension} {label!r} has {name}{suggestion(str(label), known)}")
                 signal = signal.isel({dimension: known.index(label)})
         values.append(None if signal is None else signal.values[late])
-    sense, mark = (1, above) if above is not None else (-1, below)
+    sense, given = (1, above) if above is not None else (-1, below)
+    mark = given if not isinstance(given, str) else _mark(given, str(run[name].attrs.get("units", "")))
     return passing(run["time"].values[late], values[0], mark, sense, *values[1:])  # type: ignore[arg-type]
+
+
+def _mark(given: str, unit: str) -> float:
+    from .model.units import Dimension, UnitError, parse_quantity
+
+    try:
+        return parse_quantity(given, Dimension("a number", unit))
+    except UnitError as error:
+        raise InputError(f"when: the mark {error}") from None
 
 
 def beside(name: str) -> tuple[str, ...]:

@@ -320,3 +320,9 @@ def test_a_law_that_returns_nothing_is_told_what_to_return():
 
     with pytest.raises(ModelError, match="'silent' returns None; it must return a number for each actuator"):
         simulate(SLIDER, 0.02, control=control.use(silent, "crank", 1.0))
+
+
+def test_a_python_function_has_no_gains_and_fields_are_not_swallowed():
+    for wrong in ({"delay": 1e-3}, {"limt": 5.0}):
+        with pytest.raises(ModelError, match="is no field of the loop"):
+            control.sampled(lambda *seen: 0.0, "crank", period=1e-3, **wrong)

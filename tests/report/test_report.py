@@ -14,7 +14,8 @@ import pytest
 import xarray
 
 from jointplay import report, results
-from jointplay.model import library
+from jointplay.elements import Rigid
+from jointplay.model import control, library
 from jointplay.plots.places import Places
 from jointplay.report import card, charts, film, scene
 from jointplay.report.blob import Blob, frames, thin
@@ -369,3 +370,19 @@ def test_a_twin_of_something_else_is_refused():
 def test_the_page_needs_no_matplotlib():
     code = "import sys, jointplay.report; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_run_with_a_python_controller_is_drawn_whole():
+    """No file can hold the function, but the page needs the mechanism only."""
+    loop = control.sampled(lambda t, *seen: [0.0], "crank", 0.0, period=1e-2)
+    loose = library.slider_crank().loosen("J3", "1 mm", journal_radius="10 mm", contact=Rigid(friction=0.1))
+    run = simulate(loose, 0.02, control=loop)
+    content, _ = parts(report.html(run))
+    assert len(content["joints"]) == len(loose.joints) and len(content["plays"]) == 1
+    assert run.attrs["model"].startswith("#")
+
+
+def test_friction_without_a_lever_is_noted():
+    bare = library.slider_crank().loosen("J3", "1 mm", contact=Rigid(friction=0.1))
+    assert "has no lever" in simulate(bare, 0.01).attrs["notes"]
+    assert "has no lever" not in simulate(bare.loosen("J3", "1 mm", journal_radius=0.01), 0.01).attrs["notes"]

@@ -108,6 +108,19 @@ def test_marks_that_cannot_be(metric, said):
         jp.sweep(BALL, {"ball.mass": [1.0]}, until=0.1, metrics=[metric])
 
 
+def test_a_mark_may_carry_its_unit():
+    ball = jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81))
+    fall = jp.simulate(ball, until=1.0)
+    assert jp.results.when(fall, "y", "ball", below="-200 mm") == jp.results.when(fall, "y", "ball", below=-0.2)
+    for wrong, said in (
+        ({"name": "y", "label": "bal", "below": 0}, "no body 'bal' has y; did you mean 'ball'"),
+        ({"name": "yy", "label": "ball", "below": 0}, "did you mean 'y'"),
+        ({"name": "y", "label": "ball", "below": "3 N"}, "must be a number in m"),
+    ):
+        with pytest.raises(InputError, match=said):
+            jp.results.when(fall, **wrong)
+
+
 def test_when_of_a_result_needs_a_signal_and_one_mark():
     run = jp.simulate(BALL, until=0.1)
     for given, said in (({}, "give the mark"), ({"above": 1, "below": 1}, "one of them")):
@@ -115,7 +128,7 @@ def test_when_of_a_result_needs_a_signal_and_one_mark():
             jp.results.when(run, "y", "ball", **given)
     with pytest.raises(InputError, match="no signal 'z'"):
         jp.results.when(run, "z", "ball", above=1)
-    with pytest.raises(InputError, match="got 'bat'"):
+    with pytest.raises(InputError, match="no body 'bat'"):
         jp.results.when(run, "y", "bat", above=1)
 
 

@@ -225,7 +225,8 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
                 lines.append((f"{text} {name}", f"{after}largest {x}, rms {y}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
-    lines.append(("judgement", attrs["judgement_text"] or attrs["judgement"]))
+    unknown = f"; but {len(numbers.unknown)} numbers are not determined, see above" if numbers.unknown else ""
+    lines.append(("judgement", (attrs["judgement_text"] or attrs["judgement"]) + unknown))
     return columns(lines)
 
 
@@ -237,6 +238,7 @@ class Told:
 
         self.found, self.with_error = found, results.spoken
         self.known = {entry["name"]: entry for entry in results.errors(found)}
+        self.unknown = [name for name, entry in self.known.items() if not entry["determined"]]
 
     def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
         """A number with its unit."""
@@ -247,6 +249,8 @@ class Told:
     def shown(self, entry: Mapping[str, Any], unit: str) -> str:
         """A number with its error, in the unit in which people read it."""
         size, name = spoken(entry["value"], unit)
+        if entry["error"] is not None and abs(entry["value"]) + entry["error"] < NOTHING:
+            return f"0 {name}".rstrip()
         error = None if entry["error"] is None else size * entry["error"]
         return self.with_error({**entry, "value": size * entry["value"], "error": error, "unit": name or "1"})
 
@@ -266,10 +270,10 @@ class Told:
         if not shares:
             return []
         most = max(shares, key=lambda name: shares[name])
-        said = "" if shares[most] <= CONVERGED else ": use a smaller rtol or a shorter step"
-        lines = [("largest error", f"{100 * shares[most]:.1g} % of {most}{said}")]
-        unknown = [name for name, entry in self.known.items() if not entry["determined"]]
-        return [*lines, ("not determined", ", ".join(unknown))] if unknown else lines
+        said = "" if shares[most] <= CONVERGED or self.unknown else ": use a smaller --rtol or --step"
+        whole = "the time, in " if "share_" in most else ""
+        lines = [("largest error", f"{100 * shares[most]:.1g} % of {whole}{most}{said}")]
+        return [*lines, ("not determined", ", ".join(self.unknown))] if self.unknown else lines
 
     def ends(self) -> list[tuple[str, str]]:
         """Where the bodies are at the end, if the errors of that are known."""

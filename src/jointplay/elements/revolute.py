@@ -101,6 +101,10 @@ class Revolute(Sized):
     def doubts(self, name: str) -> Iterator[str]:
         """Also friction that has no lever."""
         yield from super().doubts(name)
+        yield from self.leverless(name)
+
+    def leverless(self, name: str) -> Iterator[str]:
+        """Friction that has no lever; runs note it too."""
         if self.clearance > 0 and self.journal_radius == 0 and self.roughness:
             text = f"friction {self.roughness} has no lever, as journal_radius is 0; give the journal's radius"
             yield f"joint {name!r}: {text}"

@@ -316,6 +316,9 @@ def use(
     if not isinstance(seen, Mapping) or "of" in seen:
         listed = [seen] if isinstance(seen, str | Mapping) else list(seen)
         seen = {f"sensor{i + 1}": axis_of(one) for i, one in enumerate(listed)}
+    if isinstance(law, Sampled) and gains:
+        text = "is no field of the loop, and a Python function has no gains; resolution and delay belong to sensors"
+        raise ModelError(Problem(("control", next(iter(gains))), f"{text}{suggestion(next(iter(gains)), _FIELDS)}"))
     changes = model.addresses() if hasattr(model, "addresses") else model or {}
     return Control(
         law=law if isinstance(law, Sampled) else _with_gains(law, gains),
@@ -377,7 +380,7 @@ _FIELDS = frozenset(use.__kwdefaults__ or ())
 
 def sampled(function: Callable[..., Any], of: Any, reference: Any = None, *, period: Any, **fields: Any) -> Control:
     """A control loop of any Python callable, `function(time, values, rates, references, reference_rates)`, called once
-    a period (s); see `Sampled` and `use`."""
+    a period (s); fields: as in `use`, such as sensors={"encoder": {"of": "crank", "delay": 1e-3}}."""
     return use(Sampled(function), of, reference, period=period, **fields)
 
 

@@ -83,6 +83,7 @@ _COMMON = (
     "min",
     "h",
 )
+_ALIASES = {"r": "rev", "U": "rev", "tr": "rev", "turn": "rev", "turns": "rev", "sec": "s", "Nm": "N*m"}
 _LONGEST = 80  # characters of a quantity; more is refused before any arithmetic
 
 
@@ -149,7 +150,8 @@ def parse_unit(text: str) -> Unit:
         factor = _FACTOR.fullmatch(piece)
         name = factor[1] if factor else piece
         if factor is None or (name != "1" and name not in UNITS):
-            close = difflib.get_close_matches(name, _COMMON, 1)
+            close = [*difflib.get_close_matches(name, _COMMON, 1), *difflib.get_close_matches(name.lower(), _COMMON, 1)]
+            close = [_ALIASES[name]] if name in _ALIASES else close
             known = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(_COMMON)} and their products"
             raise UnitError(f"unknown unit {text.strip()!r}; {known}")
         result = result.times(_ONE if name == "1" else UNITS[name], power * int(factor[2] or 1))

@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..model.files import loads
 from ..model.mechanism import Mechanism
 from ..parts.part import ModelError
+from ..results import UNCONTROLLED
 
 if TYPE_CHECKING:
     import xarray
@@ -71,13 +72,13 @@ def _same(what: str, here: list[str], model: Mapping[str, object]) -> None:
 
 
 def readable(run: xarray.Dataset) -> bool:
-    """Whether a result carries its model; one with Python functions leaves only a comment."""
-    return not str(run.attrs.get("model", "#")).startswith("#")
+    """Whether a result carries its model, at least without control; drives by Python functions leave only a comment."""
+    return UNCONTROLLED in run.attrs or not str(run.attrs.get("model", "#")).startswith("#")
 
 
 def model_of(run: xarray.Dataset) -> Mechanism:
-    """The mechanism that a result was computed from."""
-    text = run.attrs.get("model", "")
+    """The mechanism that a result was computed from, without a control loop that no file can hold."""
+    text = run.attrs.get(UNCONTROLLED) or run.attrs.get("model", "")
     try:
         return loads(text)
     except ModelError as error:

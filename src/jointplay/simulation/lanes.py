@@ -67,6 +67,8 @@ def prepared(
     q, v = statics.start(system, reclose)
     freedom = statics.freedom(system, q)
     notes = list(statics.doubts(system, q, v))
+    rough = {name: joint for name, joint in mechanism.joints.items() if joint.does("leverless")}
+    notes += [text for name, joint in rough.items() for text in joint.leverless(name)]  # type: ignore[attr-defined]
     here = system.evaluate(q, v)
     statics.refuse_unequal(system, here, freedom)
     pilot = Pilot(system) if mechanism.control else None
