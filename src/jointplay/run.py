@@ -21,7 +21,7 @@ from .engine.program import Program, run_text
 from .engine.text import DONE, NON_FINITE, RUNNING, STATUS_NAMES, STOPPED
 from .engine.values import DTYPES, LANES
 from .host import undisturbed
-from .words import aligned, array_dtype, array_size, contents, encode, word_of
+from .words import aligned, array_dtype, array_size, contents, encode, fresh, word_of
 
 CHUNK_SECONDS = 0.05  # how long one call of machine code should take: Ctrl-C waits for no more
 QUICK_SECONDS = 0.1  # how long quick code runs before better code is made beside it
@@ -58,13 +58,13 @@ class Run:
         self.state_words = np.zeros((sum(s.size for s in program.slots), lanes), np.int64)
         self.parameter_words = np.zeros((len(program.parameters), lanes), np.int64)
         self.arrays = {n: np.zeros((array_size(a), lanes), array_dtype(a)) for n, a in program.arrays.items()}
-        self.stop_word = np.zeros(1, np.int64)
         self.collected: dict[str, list[list[np.ndarray]]] = {s: [[] for _ in range(lanes)] for s in program.streams}
         self.most: dict[str, int] = {}  # rows of a stream that are kept; those beyond are counted by their first column
         self.beyond: dict[str, list[Counter[float]]] = {s: [Counter() for _ in range(lanes)] for s in program.streams}
-        self.steps_taken, self.chunk = 0, 64
+        self.steps_taken, self.chunk, self.stop_word = 0, 64, np.zeros(1, np.int64)
         self.better: tuple[int, bool, bool, bool] | None = None  # code that takes over once it is made
         self.slots = {s.name: s for s in (*program.parameters, *program.slots)}  # a state before a parameter
+        self.fresh = fresh(program.parameters), fresh(program.slots)  # words that nobody gave
         for lane in range(lanes):
             mine = [{n: self.share_of(n, x, lane) for n, x in (given or {}).items()} for given in (parameters, state)]
             self.start(lane, *mine)
@@ -101,11 +101,13 @@ class Run:
     ) -> None:
         """Put a new simulation into a lane: defaults, then the given parameters and state."""
         parameters, state, program = dict(parameters or {}), dict(state or {}), self.program
-        numbers = [encode(slot, parameters.pop(slot.name, slot.start)) for slot in program.parameters]
+        numbers, words = (column.copy() for column in self.fresh)
+        for i, slot in enumerate(program.parameters):
+            numbers[i] = encode(slot, parameters.pop(slot.name)) if slot.name in parameters else numbers[i]
         arrays = {n: contents(n, a, parameters.pop(n, program.defaults[n])) for n, a in program.arrays.items()}
-        words = [encode(slot, state.pop(slot.name, slot.start)) for slot in program.slots]
-        if parameters or state:
-            name = next(iter([*parameters, *state]))
+        for name in [name for name in state if name in self.places]:
+            words[self.places[name] :][: self.slots[name].size] = encode(self.slots[name], state.pop(name))
+        for name in (*parameters, *state):
             if name in self.program.state:
                 raise ValueError(f"{name!r} is a state, not a parameter: give it as state={{{name!r}: ...}}")
             known = [*(p.name for p in self.program.parameters), *self.program.arrays]
@@ -114,8 +116,7 @@ class Run:
         self.parameter_words[:, lane] = numbers  # all is well: now it may be changed
         for name, data in arrays.items():
             self.arrays[name][:, lane] = data
-        pairs = zip(program.slots, words, strict=True)
-        self.state_words[:, lane] = [w for slot, x in pairs for w in (x if isinstance(x, list) else [x] * slot.size)]
+        self.state_words[:, lane] = words
         for stream, rows in self.collected.items():
             rows[lane] = []
             self.beyond[stream][lane].clear()

@@ -117,16 +117,18 @@ def passing(
     if last == len(time):
         return math.nan
     pair = slice(last - 1, last + 1)
-    (t, u), (a, b) = time[pair].tolist(), over[pair].tolist()
+    gone = None if path is None else sense * float(np.diff(path[pair] - mark * time[pair])[0])
+    return _between(time[pair], over[pair], None if slopes is None else sense * slopes[pair], gone)
+
+
+def _between(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone: float | None) -> float:
+    """Where a signal rises above 0 between two samples, of which the second is above; gone: its integral, if known."""
+    (t, u), (a, b) = time.tolist(), over.tolist()
     if slopes is None:
         return float(t + (u - t) * (a / (a - b)))
-    sloped = sense * slopes[pair]
-    if path is not None:
-        steady = (u - t) * float(sloped.sum()) / 2
-        if abs(b - a - steady) > abs(b - a) / 2:
-            gone = sense * float(path[last] - path[last - 1] - mark * (u - t))
-            return t + _jumps(u - t, a, b, float(sloped[0]), float(sloped[1]), gone)
-    return _rises(time[pair], over[pair], sloped)
+    if gone is not None and abs(b - a - (u - t) * float(slopes.sum()) / 2) > abs(b - a) / 2:
+        return float(t + _jumps(u - t, a, b, float(slopes[0]), float(slopes[1]), gone))
+    return _rises(time, over, slopes)
 
 
 def _rises(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:

@@ -101,8 +101,9 @@ class System:
         self.launched: tuple[np.ndarray, np.ndarray] | None = None  # the state in which it starts, once asked for
         self.pressed: Any = None  # what presses its joints there, once asked for
         self.place: np.ndarray | None = None  # its coordinates at time 0, once it was assembled without a remark
+        self.massive = False  # whether it is known that all its bodies have inertia
         self.first: System | None = None  # the first of those that differ in numbers only, if this is another
-        self.parameters = self.numbers()
+        self.parameters = (like and self.altered(like)) or self.numbers()
         if like is None or not self.resembles(like):
             self.ready()
 
@@ -127,6 +128,17 @@ class System:
         }
         used |= {f"control.model.{a}": x for a, x in known(self.mechanism).items() if x != 0}
         return used | self.mechanism.tables()
+
+    def altered(self, like: System) -> dict[str, Any] | None:
+        """The same where no number has come to be 0 or not to be, by those of a system that differs in numbers only."""
+        mine, theirs = self.mechanism.addresses(), like.mechanism.addresses()
+        tables = any(not isinstance(x, float) for x in like.parameters.values())
+        if self.mechanism.control is not None or tables or mine.keys() != theirs.keys():
+            return None
+        others = {a: x for a, x in mine.items() if x != theirs[a]}
+        if not all(others.values()) or not all(theirs[a] for a in others):
+            return None
+        return like.parameters | {a: x for a, x in others.items() if a in like.parameters}
 
     def equations(self, dropped: Collection[str] = ()) -> Callable[[Names | Mapping[str, Scalar]], dynamics.Equations]:
         """What makes the text of the equations from the parameters of a trace; rows to be dropped are left out."""
@@ -161,6 +173,8 @@ class System:
             return False
         if like.traced.program.arrays or any(not isinstance(x, float) for x in mine.values()):
             return False
+        if self.mechanism.bodies is like.mechanism.bodies and self.mechanism.ground is like.mechanism.ground:
+            self.sizes, self.massive = like.sizes, like.massive  # of the same bodies
         for name in ("structure", "traced", "rows", "contacts", "journals", "run", "slots", "clock", "lock"):
             setattr(self, name, getattr(like, name))
         self.index: dict[str, int] = like.index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,13 @@ def encode(slot: Cell, x: Any) -> Any:
         return word_of(slot.kind, x)
     except OverflowError:
         raise ValueError(f"{name!r} is too large for a float, got {x!r}") from None
+
+
+def fresh(slots: Sequence[Cell]) -> np.ndarray:
+    """The words with which slots begin, one after the other."""
+    words = [encode(slot, slot.start) for slot in slots]
+    pairs = zip(slots, words, strict=True)
+    return np.array([w for slot, x in pairs for w in (x if isinstance(x, list) else [x] * slot.size)], np.int64)
 
 
 def word_of(kind: str, x: Any) -> np.int64:

@@ -10,6 +10,7 @@ import jointplay as jp
 from jointplay import studies
 from jointplay.cli import main
 from jointplay.cli.sweep import judged
+from jointplay.model.files import dumps
 
 BRIEF = ["--until", "10 ms", "--step", "0.2 ms"]
 GRID = ["sweep", "crank_rocker_2016", "--over", "J2.clearance=0:2 mm:2", "--over", "J2.friction=0,0.1", *BRIEF]
@@ -118,3 +119,17 @@ def test_failed_runs_are_told_and_fail_a_command_only_if_none_is_done(capsys):
     assert "2 of 3 runs failed, they count in no number above; run 1: ValueError: no root" in said and "s.zarr" in said
     assert judged(jp.sweep(root, {"x": [-1, -2]}, metrics="value"), "s.zarr") == 1
     assert "none is done" in capsys.readouterr().err
+
+
+def test_times_may_have_units_and_be_turns_of_a_drive(here, capsys):
+    mechanism = jp.library.slider_crank(speed=10.0)
+    (here / "slider_crank.yaml").write_text(dumps(mechanism))
+    asked = ["sweep", "slider_crank.yaml", "--over", "J2.clearance=0,10 um", "--metric", "peak_force[J2]", *BRIEF]
+    assert main([*asked, "--settled", "0.002 turns"]) == 0
+    told = re.search(r"each run +0.01 s, counted from (\S+) s on", capsys.readouterr().out)
+    table = studies.open_study("slider_crank.zarr")
+    assert table["peak_force[J2]"].attrs["long_name"].endswith(f"from {told[1]} s on")
+    assert main([*asked, "--settled", "2 moons", "-o", "other.zarr"]) == 2
+    same = {"metrics": "peak_force[J2]", "stepper": jp.MoreauJean(2e-4)}
+    found = jp.sweep(mechanism, {"J2.clearance": ["10 um"]}, until="10 ms", settled="0.002 turns", **same)
+    assert float(found["peak_force[J2]"][0]) == float(table["peak_force[J2]"][1])

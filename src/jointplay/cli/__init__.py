@@ -235,7 +235,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
         "--samples": ("N", "how many samples to draw from distributions and fits", None),
         "--seed": ("N", "seed of the samples (default: 0)", "0"),
         "--until": ("TIME", "simulated time of a run, s or with a unit (default: 10)", "10"),
-        "--settled": ("TIME", "statistics of signals count from this time on", None),
+        "--settled": ("TIME", "all numbers count from this time on, without the start; or '2 turns of motor'", None),
         "--every": ("TIME", "time between two samples of a run", None),
         "--rtol": ("R", "relative tolerance of adaptive steps", None),
         "--atol": ("A", "absolute tolerance of adaptive steps; not for rigid contact", None),

@@ -49,7 +49,7 @@ def study(arguments: argparse.Namespace) -> int:
     samples = None
     if arguments.samples is not None:
         samples = studies.samples(inputs.count("--samples", arguments.samples, MOST), arguments.method)
-    settled = 0.0 if arguments.settled is None else inputs.duration("--settled", arguments.settled, zero=True)
+    settled = arguments.settled or 0.0
     stepper = None
     if step is not None or tolerances or arguments.order:  # it must be able to do what open joints need
         opened = {a: 1e-6 for key in over if (a := address_of(key)).endswith((".clearance", ".play"))}

@@ -22,12 +22,12 @@ from ..parts.part import (
     Quantity,
     Several,
     joined,
-    plain,
     refuse_all,
 )
 from ..parts.part import suggestion as close
 from ..parts.units import ACCELERATION
 from .bodies import Body, Counterweight, Ground
+from .changing import SECTIONS, changed
 from .control import Control
 from .described import described
 from .starts import STARTS, TAILS, how_journals_start, read_start, started
@@ -36,7 +36,6 @@ from .texts import Line, Remarks
 if TYPE_CHECKING:
     from ..numerics.splines import Spline
 
-SECTIONS = ("bodies", "joints", "drives", "forces")
 _NAMED = ByName(("ground", "start", "gravity", "control"), nested=True)
 
 
@@ -120,6 +119,7 @@ class Mechanism(Part):
             numbers = Frozen({address: believed.value(address) for address in self.control.model})
             object.__setattr__(self, "control", self.control.model_copy(update={"model": numbers}))
             self.__dict__.pop("_index", None)
+            self.__dict__.pop("_values", None)
         return self
 
     def _nested(self) -> Iterator[tuple[KeyPath, str]]:
@@ -233,6 +233,10 @@ class Mechanism(Part):
 
     def addresses(self) -> dict[str, float]:
         """Every numeric parameter by its address, in SI units, in the order of the mechanism."""
+        return self._values.copy()
+
+    @functools.cached_property
+    def _values(self) -> dict[str, float]:
         return {address: x for address, (_, x) in self._index.items()}
 
     def tables(self) -> dict[str, Spline]:
@@ -278,6 +282,10 @@ class Mechanism(Part):
         """The parameter at an address such as "coupler.mass", in SI units."""
         return self._find(address)[1]
 
+    def keys_of(self, address: str) -> KeyPath:
+        """The keys that lead to the parameter at an address in `plain()`."""
+        return self._find(address)[0]
+
     def _find(self, address: str) -> tuple[KeyPath, float]:
         if address not in self._index:
             if (weight := self._weight(address)) is not None:
@@ -306,7 +314,7 @@ class Mechanism(Part):
             return ("bodies", body, "counterweight", key)
         return None
 
-    def _fit(self, address: str) -> KeyPath | None:
+    def fit_at(self, address: str) -> KeyPath | None:
         """The keys of a fit or its place, which stand for numbers: "J2.fit", "J2.at"."""
         joint, key = self.split(address)
         return ("joints", joint, key) if joint in self.joints and key in {*FIT} & {*self.joints[joint].also} else None
@@ -321,30 +329,7 @@ class Mechanism(Part):
         >>> swing.with_({"arm.mass": "500 g", "start.arm": 0.1}).addresses()["arm.mass"]
         0.5
         """
-        fields: dict[str, Any] = {key: value for key, value in self.given()}
-        opened: dict[KeyPath, Any] = {}  # elements and fields as plain data that may be written to
-        for address, number in sorted(changes.items(), key=lambda change: not self._fit(change[0])):
-            new_start = address.startswith("start.") and address not in self._index
-            new: KeyPath | None = ("start", address.removeprefix("start.")) if new_start else self._fit(address)
-            path = new or self._find(address)[0]
-            depth = 2 if path[0] in SECTIONS else 1
-            if path[:depth] not in opened:
-                held = fields[str(path[0])] if depth == 1 else fields[str(path[0])][path[1]]
-                opened[path[:depth]] = plain(held)
-            node = opened[path[:depth]]
-            for key in path[depth:-1]:
-                if key == "centre" and key not in node:
-                    node[key] = list(self.bodies[str(path[1])].centre)
-                if key == "counterweight":
-                    node.setdefault(key, {})
-                node = node[key]
-            if self._fit(address):  # it says both
-                held = self.joints[str(path[1])]
-                node.pop(held.opened_by, None), node.pop(held.inner, None)
-            node[path[-1]] = number
-        for (section, *name), data in opened.items():
-            fields[str(section)] = {**fields[str(section)], name[0]: data} if name else data
-        return Mechanism(**fields)
+        return changed(self, changes)
 
     def replace(self, **fields: Any) -> Mechanism:
         """A copy with other fields, such as name, gravity, joints or start."""

@@ -11,7 +11,8 @@ from ..elements import Element
 from ..parts.part import NAME, KeyPath, ModelError, Part, Problem, problems_of, suggestion
 from ..parts.units import shorten
 from .bodies import Body, Ground, PlaneVector
-from .mechanism import SECTIONS, Mechanism
+from .changing import SECTIONS
+from .mechanism import Mechanism
 from .starts import started
 
 MOST_BODIES = 2000  # of one mechanism: modules of modules multiply

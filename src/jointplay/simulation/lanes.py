@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,16 @@ class Lane:
     here: Evaluation
     freedom: statics.Freedom
     pilot: Pilot | None
-    notes: list[str]
+    noted: Callable[[], list[str]]  # what should be known of it, if asked for
     pushes: dict[str, float]  # of joints in permanent contact, at the start (N)
     changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
     refused: Outcome | None = None  # an end before the first step
     stepper: Stepper | None = None  # of a companion: with other numbers than the simulation's
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What should be known of it; a study does not ask."""
+        return self.noted()
 
 
 def prepared(
@@ -66,18 +72,12 @@ def prepared(
         statics.refuse_drives(system, end)
     q, v = statics.start(system, reclose)
     freedom = statics.freedom(system, q)
-    notes = list(statics.doubts(system, q, v))
-    rough = {name: joint for name, joint in mechanism.joints.items() if joint.does("leverless")}
-    notes += [text for name, joint in rough.items() for text in joint.leverless(name)]  # type: ignore[attr-defined]
     here = system.evaluate(q, v)
     statics.refuse_unequal(system, here, freedom)
     pilot = Pilot(system) if mechanism.control else None
     if stepper.impulsive:
-        notes += opened(system, q, v, here, 0.0 if stepper.adaptive else stepper.step)  # type: ignore[attr-defined]
-    if not stepper.adaptive:
-        notes += unseen(mechanism, stepper.step)  # type: ignore[attr-defined]
-    if pilot:
-        notes += statics.loop_doubts(system, q, freedom.degrees, end)
+        refuse_penetration(system, here)
+    looped = statics.loop_doubts(system, q, freedom.degrees, end) if pilot else []
     pushes: dict[str, float] = {}
     if not stepper.impulsive:
         a, multipliers = here.accelerations()
@@ -87,9 +87,21 @@ def prepared(
         following = mechanism.loose(Following)
         rows = {name: system.rows.index(f"{name}.{joint.pushing}") for name, joint in following.items()}
         pushes = {name: -float(multipliers[row]) for name, row in rows.items()}
-    lane = Lane(system, q, v, here, freedom, pilot, notes, pushes)
+    lane = Lane(system, q, v, here, freedom, pilot, partial(noted, stepper, system, q, v, here, looped), pushes)
     lane.refused = early(lane.system, lane.freedom, lane.pushes)
     return lane
+
+
+def noted(
+    stepper: Stepper, system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, looped: list[str]
+) -> list[str]:
+    """What should be known of a lane that starts so; looped: what is of its control loop."""
+    step: float = 0.0 if stepper.adaptive else stepper.step  # type: ignore[attr-defined]
+    found = list(statics.doubts(system, q, v))
+    rough = {name: joint for name, joint in system.mechanism.joints.items() if joint.does("leverless")}
+    found += [text for name, joint in rough.items() for text in joint.leverless(name)]  # type: ignore[attr-defined]
+    found += too_long(system, q, v, here, step) if stepper.impulsive else ()
+    return [*found, *unseen(system.mechanism, step), *looped]
 
 
 def system_of(
@@ -129,8 +141,8 @@ def unseen(mechanism: Mechanism, h: float) -> list[str]:
     ]
 
 
-def opened(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: float) -> list[str]:
-    """Refuse a start in penetration; note a step too long for the play."""
+def refuse_penetration(system: System, here: Evaluation) -> None:
+    """Refuse a start in which a joint is beyond its play."""
     depths = dict(zip(system.contacts, -here.gaps, strict=True))
     worst = max(depths, key=lambda label: depths[label], default=None)
     if worst is not None and depths[worst] > TOUCHING:
@@ -141,6 +153,10 @@ def opened(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: fl
             "or re-close it from the first of them with reclose=True (command line: --reclose)"
         )
         raise ModelError(Problem(("start",), text))
+
+
+def too_long(system: System, q: np.ndarray, v: np.ndarray, here: Evaluation, h: float) -> list[str]:
+    """A note on a step (s) that is too long for the play."""
     plays = [joint.looseness for joint in system.mechanism.joints.values() if joint.looseness > 0]
     pull = np.abs(np.linalg.solve(here.M, here.F)).reshape(-1, 3)[:, :2].max(initial=0.0)  # of mass centres (m/s^2)
     moved = system.evaluate(q + 1e-7 * v).places - here.places  # a journal in the middle has no gap rate

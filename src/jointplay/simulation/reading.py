@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +49,6 @@ class Reading:
         self.simulation, self.lane, self.one = simulation, lane, simulation.each[lane]
         self.system, self.run, self.stepper = simulation.system(lane), simulation.run, simulation.stepper
         self.mechanism, self.labels = self.system.mechanism, self.system.contacts
-        self.columns = self.samples()
-        self.time = self.columns["time"]
 
     def number(self, name: str) -> float:
         """A sum over all steps."""
@@ -98,7 +97,13 @@ class Reading:
         kept = found["time"] >= self.simulation.settled
         return {name: values[kept] for name, values in found.items()}
 
-    def samples(self) -> Mapping[str, np.ndarray]:
+    @property
+    def time(self) -> np.ndarray:
+        """The times of the samples (s)."""
+        return self.columns["time"]
+
+    @cached_property
+    def columns(self) -> Mapping[str, np.ndarray]:
         """The samples; those of impulses begin after the first step, and the start comes before them."""
         rows = self.rows("samples")
         if not self.stepper.impulsive or self.late:
@@ -123,7 +128,8 @@ class Reading:
             first |= early
             resting = zip(one.system.contacts, one.here.gaps, strict=True)
             first |= {label + record.MODE.end: SLIDING for label, gap in resting if gap <= TOUCHING}
-        return {name: np.append(first.get(name, 0.0), values) for name, values in rows.items()}
+        table = np.vstack([[first.get(name, 0.0) for name in rows], np.transpose([*rows.values()])])
+        return dict(zip(rows, table.T, strict=True))
 
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
         """A variable over time and labels."""

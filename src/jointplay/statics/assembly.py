@@ -267,11 +267,12 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
 def freedom(system: System, q: ArrayLike, t: float = 0.0) -> Freedom:
     """Degrees of freedom at an assembled configuration, with the rows that are redundant there and beside it."""
     B = system.evaluate(q, t=t).B * sizes(system)
-    kept = independent(B)
-    dependent = [row for i, row in enumerate(system.rows) if i not in kept]
-    lasting = dependent and [row for row in dependent if row in beside(system, np.asarray(q, float), t)]
     lengths = np.linalg.norm(B, axis=1, keepdims=True)
     values = np.linalg.svd(B / np.where(lengths == 0, 1.0, lengths), compute_uv=False) if len(B) else np.zeros(0)
+    clear = len(values) == len(B) and values.min(initial=1.0) > 10 * RANK  # no row is nearer to the others than that
+    kept = list(range(len(B))) if clear else independent(B)
+    dependent = [row for i, row in enumerate(system.rows) if i not in kept]
+    lasting = dependent and [row for row in dependent if row in beside(system, np.asarray(q, float), t)]
     passing = tuple(row for row in dependent if row not in lasting)
     return Freedom(
         len(system.coordinates), len(system.rows), len(kept), tuple(lasting), tuple(values.tolist()), passing

@@ -15,6 +15,8 @@ LIGHTEST = 1e-9  # of the heaviest mass: what a mass between others should be at
 
 def refuse_massless(system: System) -> None:
     """Name a body whose angle has no inertia: its equation of motion would divide by 0."""
+    if system.massive:
+        return
     inertias = np.diag(system.evaluate(np.zeros(len(system.coordinates))).M)[2::3]
     for name, inertia in zip(system.mechanism.bodies, inertias, strict=True):
         if inertia == 0:
@@ -23,6 +25,7 @@ def refuse_massless(system: System) -> None:
             given = f"{body.mass * size**2 / 12:.1g}" if size else "1e-6"
             text = f"is 0, so nothing says how the body turns; give kg*m^2 about its mass centre, such as {given}"
             raise ModelError(Problem(("bodies", name, "inertia"), text + " (a point mass takes any small number)"))
+    system.massive = True
 
 
 def refuse_unequal(system: System, here: Evaluation, free: Freedom) -> None:

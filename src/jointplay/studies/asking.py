@@ -13,7 +13,7 @@ from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.units import shorten
 from ..physics.step import is_number
-from ..simulation import Stepper
+from ..simulation import Stepper, seconds, settled_time
 from ..system import System
 from . import metrics as meters
 from .axes import Fitted, address_of, read_axes
@@ -24,8 +24,16 @@ from .subject import Machine, PlainFunction, Subject, described
 from .work import Job
 
 
+def times_of(given: Mechanism | System, until: Any, every: Any, settled: Any) -> tuple[Any, Any, Any]:
+    """Times that may be texts, as in `simulate`: "500 ms", "2 turns of motor"."""
+    until, every = seconds("until", until), seconds("every", every)
+    if isinstance(settled, str) and is_number(until):
+        settled = settled_time(given.mechanism if isinstance(given, System) else given, settled, until)
+    return until, every, settled
+
+
 def subject_of(
-    given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any, settled: float
+    given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any, settled: Any
 ) -> Subject:
     """What is run, with its named values."""
     named = {key: dict(x) for key, x in over.items() if isinstance(x, Mapping)} if isinstance(over, Mapping) else {}

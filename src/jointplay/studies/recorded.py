@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..physics import record
 from ..results import sampled
 from ..simulation import Simulation
 from ..simulation.reading import Reading
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+SETTLED = "_settled"  # in the names of what came after the run counted as settled
 
 
 class RecordedArray(NamedTuple):
@@ -35,7 +38,8 @@ class Recorded:
 
     variables: dict[str, RecordedArray] = field(default_factory=dict)
     later: list[Callable[[], Mapping[str, Any]]] = field(default_factory=list)  # groups that were not asked for yet
-    settled: Callable[[], Mapping[str, Any]] | None = None  # the group of what came after the run counted as settled
+    marked: dict[str, Callable[[], Mapping[str, Any]]] = field(default_factory=dict)  # and those by marks in names
+    single: Callable[[str], Any] = lambda name: None  # what can be read alone
 
     @classmethod
     def of_result(cls, run: Dataset) -> Recorded:
@@ -49,22 +53,28 @@ class Recorded:
         """What a lane has kept; it has to be read before the lane goes on."""
         reading = Reading(simulation, lane)
         groups: list[Callable[[], Mapping[str, Any]]] = [
-            reading.peaks,
             lambda: {k: x for part in sampled(reading.system, reading.columns) for k, x in part.items()},
             reading.variables,
         ]
-        late = reading.before is not None
-        return cls({}, groups, (lambda: Reading(simulation, lane, late=True).settled()) if late else None)
+        marked: dict[str, Callable[[], Mapping[str, Any]]] = {"peak_": reading.peaks}
+        if reading.before is not None:
+            marked = {SETTLED: Reading(simulation, lane, late=True).settled, **marked}
+        names = {"body": [*reading.mechanism.bodies], "joint": [*reading.mechanism.joints]}
+        labels = {key: as_variable(key, x) for key, x in names.items() if x}
+        return cls(labels, groups, marked, lambda name: single(reading, name))
 
     def get(self, name: str) -> RecordedArray | None:
         """A quantity, None if the run has none of that name."""
-        if self.settled is not None and "_settled" in name:
-            late, self.settled = self.settled(), None
-            self.variables |= {key: as_variable(key, given) for key, given in late.items()}
-        while name not in self.variables and self.later:
-            for key, given in self.later.pop(0)().items():
-                self.variables[key] = as_variable(key, given)
-        return self.variables.get(name)
+        while name not in self.variables:
+            if (alone := self.single(name)) is not None:
+                self.variables[name] = as_variable(name, alone)
+                break
+            mark = next((mark for mark in self.marked if mark in name), None)
+            group = self.marked.pop(mark) if mark else self.later.pop(0) if self.later else None
+            if group is None:
+                return None
+            self.variables |= {key: as_variable(key, given) for key, given in group().items()}
+        return self.variables[name]
 
     def __getitem__(self, name: str) -> np.ndarray:
         """The numbers of a quantity that every run has, such as `time`."""
@@ -95,6 +105,17 @@ class Recorded:
             if (labels := self.get(dimension)) is not None:
                 held[dimension] = labels
         return Recorded(held)
+
+
+def single(reading: Reading, name: str) -> Any:
+    """The times of samples, or a signal of bodies or joints, as xarray takes them; None of anything else."""
+    if name == "time":
+        return "time", reading.time, {"units": "s"}
+    for signals, dimension in ((record.BODIES, "body"), (record.JOINTS, "joint")):
+        labels = [*(reading.mechanism.bodies if dimension == "body" else reading.mechanism.joints)]
+        if name in signals and labels and labels[0] + signals[name].end in reading.columns:
+            return reading.table(labels, signals[name], dimension)
+    return None
 
 
 def as_variable(name: str, given: Any) -> RecordedArray:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..model.changing import SECTIONS
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.control import Control
 from ..model.files import dumps
-from ..model.mechanism import SECTIONS, Mechanism
+from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem, plain, suggestion
 from ..model.units import shorten
 from ..simulation import MoreauJean, Stepper, default_stepper

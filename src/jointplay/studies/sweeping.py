@@ -20,7 +20,7 @@ from ..model.mechanism import Mechanism
 from ..simulation import Stepper
 from ..system import System
 from . import store as stores
-from .asking import attributes, job_of, plan_of, subject_of
+from .asking import attributes, job_of, plan_of, subject_of, times_of
 from .beginning import begin, taken_up
 from .executors import WorkersLost, done
 from .plan import Plan, Rectangle, rectangles
@@ -66,7 +66,7 @@ def spell(seconds: float) -> str:
 def sweep(
     subject: Mechanism | System | Callable[..., Any],
     over: Mapping[Any, Any],
-    until: float | None = None,
+    until: float | str | None = None,
     stepper: Stepper | None = None,
     control: Control | None = None,
     metrics: Any = None,
@@ -77,8 +77,8 @@ def sweep(
     on_error: Literal["record", "raise"] = "record",
     seed: int = 0,
     samples: Samples | int | None = None,
-    every: float | None = None,
-    settled: float = 0.0,
+    every: float | str | None = None,
+    settled: float | str = 0.0,
     start: Mapping[str, float | str] | None = None,
     reclose: bool = False,
     shard: tuple[int, int] | None = None,
@@ -100,6 +100,8 @@ def sweep(
     The dimensions of the table are the axes, and `run` for samples; `status` says how each run ended (1 is done),
     `outcome` why where it failed.  The numbers do not depend on executor, batches, order or interruptions.
     """
+    if isinstance(subject, Mechanism | System):
+        until, every, settled = times_of(subject, until, every, settled)
     machine = subject_of(subject, over, stepper, control, start, settled)
     plan = plan_of(machine, over, samples, seed)
     job = job_of(machine, until, every, settled, reclose, metrics, keep)

@@ -33,7 +33,7 @@ def is_sampled(study: Dataset) -> bool:
 def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
     """Runs, failures and the numbers of every metric: least and greatest, percentiles, shares beyond limits."""
     stand = counts(study["status"].values)
-    found = [("study", str(study.attrs.get("title", ""))), ("runs", told_counts(stand))]
+    found = [("study", str(study.attrs.get("title", ""))), ("runs", told_counts(stand)), *each_run(study)]
     for text, n in first_failures(study).items():
         found.append(("failed", f"{n} runs: {text}"))
     for name in metrics_of(study):
@@ -50,6 +50,17 @@ def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tup
         if limits and name in limits:
             found.append((f"{name} > {limits[name]:g}", str(share(study, name, limits[name])).partition(": ")[2]))
     return found
+
+
+def each_run(study: Dataset) -> list[tuple[str, str]]:
+    """How long a run of a mechanism is, and from when its numbers count."""
+    told = json.loads(str(study.attrs.get(STUDY, "{}")))
+    if told.get("kind") != "mechanism":
+        return []
+    asked = told["told"]
+    return [
+        ("each run", f"{asked['until']:g} s" + f", counted from {asked['settled']:g} s on" * bool(asked["settled"]))
+    ]
 
 
 def told_counts(stand: Mapping[str, int]) -> str:
