@@ -15,6 +15,7 @@ import gallery_pages  # noqa: E402
 import law_pages  # noqa: E402
 
 from jointplay._version import __version__  # noqa: E402
+from jointplay.laws.roles import registry  # noqa: E402
 
 project = "jointplay"
 author = "jointplay contributors"
@@ -70,6 +71,14 @@ ROOMS = {
     "balancing": "Shaking forces and what balances them.",
 }
 
+# what a part has beside its own functions, and what of these is no concern of users
+ALSO = {
+    "control": " ".join(sorted(registry("control"))),
+    "library": "five_bar four_bar pendulum point_mass rr_arm scotch_yoke slider_crank two_arms",
+    "results": "apart deviation when",
+}
+INSIDE = {"control": "axis_of", "results": "dataset from_columns in_notebook provenance sampled"}
+
 
 def interface() -> None:
     """reference/api.md: every public name by what it is for, with its docstring on a page of its own."""
@@ -83,7 +92,11 @@ def interface() -> None:
         text += [f"## {title}", "", *_summary("jointplay", names.split())]
     for name, said in ROOMS.items():
         room = getattr(jointplay, name)
-        known = getattr(room, "__all__", None) or [n for n, x in vars(room).items() if _own(n, x, room.__name__)]
+        known = {*(getattr(room, "__all__", None) or (n for n, x in vars(room).items() if _own(n, x, room.__name__)))}
+        known = (known | {*ALSO.get(name, "").split()}) - {*INSIDE.get(name, "").split()}
+        used = {word for page in HERE.glob("*.md") for word in re.findall(rf"jp\.{name}\.(\w+)\(", page.read_text())}
+        if used - known:
+            raise SystemExit(f"docs/conf.py: jp.{name} has no page for {sorted(used - known)}, which documents use")
         text += [f"## jp.{name}", "", said, "", *_summary(room.__name__, sorted(known, key=str.lower))]
     (HERE / "reference" / "api.md").write_text("\n".join(text), encoding="utf-8")
 

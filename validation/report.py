@@ -17,7 +17,7 @@ REPORT = ROOT / "docs" / "validation.md"
 COLUMNS = ("item", "quantity", "unit", "ours", "reference", "relative difference", "verdict")
 STUDY = ("item", "case", "quantity", "unit", "paper", "reference", "computed", "verdict", "note")
 HEAD = """\
-# What is validated
+# All comparisons
 
 Written by `make validate` from the comparisons in `validation/`; do not edit by hand.
 """

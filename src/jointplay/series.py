@@ -63,6 +63,8 @@ def when(
         known = [str(n) for n in run.data_vars if "time" in run[n].dims]
         raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
     late = run["time"].values >= begin - 1e-9
+    if not late.any():
+        return math.nan
     values: list[np.ndarray | None] = []
     for signal in (run.get(n, None) for n in (name, *beside(name))):
         if signal is not None:

@@ -112,6 +112,7 @@ def test_a_mark_may_carry_its_unit():
     ball = jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81))
     fall = jp.simulate(ball, until=1.0)
     assert jp.results.when(fall, "y", "ball", below="-200 mm") == jp.results.when(fall, "y", "ball", below=-0.2)
+    assert math.isnan(jp.results.when(fall, "y", "ball", below=-0.2, begin=2.0))
     for wrong, said in (
         ({"name": "y", "label": "bal", "below": 0}, "no body 'bal' has y; did you mean 'ball'"),
         ({"name": "yy", "label": "ball", "below": 0}, "did you mean 'y'"),
