@@ -1,7 +1,8 @@
 """A quick-return mechanism with one loose joint
 
-A shaper (crank shaper, like Whitworth's quick return): the crank pin runs in the slot of a rocker, the rocker drives a ram through a rod, slowly to work and fast to
-return.  How much later does the ram pass its mark if the pin of the rod has 0.3 mm of play, and how sure is that?
+A crank shaper, like Whitworth's quick return: the crank pin runs in the slot of a rocker, the rocker drives a ram
+through a rod, slowly to work and fast to return.  How much later does the ram pass its mark if the pin of the rod has
+0.3 mm of play, and how sure is that?
 """
 
 import math

@@ -103,6 +103,23 @@ def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):
     assert "?" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "loose.nc"], "loose.nc is a result, no model; jointplay report, plot"),
+        (["report", "loose.nc", "--limit", "x=1"], "--limit: belongs to the page of a study"),
+        (["check", "tab.yaml"], "tab.yaml:3: is not valid YAML: there is a tab; indent with spaces"),
+        (["sweep", "four_bar", "--over", "J2.clearance=0", "--metric", "peak_force", "--limit", "shift[crank]=1"],
+         "'shift[crank]' is not among the metrics"),
+    ],
+)  # fmt: skip
+def test_what_is_given_to_the_wrong_command_is_told(files: Path, monkeypatch, capsys, arguments, said):
+    monkeypatch.chdir(files)
+    Path("tab.yaml").write_text("name: a\nbodies:\n\tarm: {bar: 1, mass: 1}\n")
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_results_of_other_mechanisms_are_not_compared(files: Path, capsys):
     results.save(simulate(library.pendulum(), 0.01), files / "other.nc")
     assert main(["compare", str(files / "loose.nc"), str(files / "other.nc")]) == 2

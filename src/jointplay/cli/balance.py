@@ -25,7 +25,7 @@ def balance(arguments: argparse.Namespace) -> int:
     mechanism = inputs.mechanism(arguments.model, arguments.changes)
     stem = Path(arguments.model).stem
     output = inputs.target("-o", arguments.output or f"{stem}-balanced.yaml", MODELS)
-    plot = _figure(arguments, stem)
+    plot = _figure(arguments, output.stem)
     until = None if arguments.until is None else inputs.duration("--until", arguments.until)
 
     from jointplay import balancing
@@ -66,7 +66,7 @@ def _figure(arguments: argparse.Namespace, stem: str) -> Path | None:
         return inputs.target("--plot", arguments.plot, inputs.PLOTS)
     if importlib.util.find_spec("matplotlib") is None:
         return None
-    return inputs.target("--plot", f"{stem}-balanced.png", inputs.PLOTS)
+    return inputs.target("--plot", f"{stem}.png", inputs.PLOTS)
 
 
 def summary(found: Balance, front: Any, files: list[Path]) -> str:

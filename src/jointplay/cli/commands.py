@@ -117,6 +117,8 @@ def report(arguments: argparse.Namespace) -> None:
     source = Path(arguments.run)
     if source.is_dir():
         return study_page(arguments, source)
+    if arguments.limit:
+        raise InputError("--limit: belongs to the page of a study; a run has no shares")
     target = inputs.target("-o", arguments.output or str(source.with_suffix(".html")), {".html": ""})
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
     film = inputs.target("--film", arguments.film, inputs.FILMS) if arguments.film else None

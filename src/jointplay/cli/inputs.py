@@ -31,6 +31,8 @@ def mechanism(model: str, changes: Sequence[str]) -> Mechanism:
     if model in MECHANISMS and not os.path.isfile(model):
         found = MECHANISMS[model]()
     elif os.path.exists(model):
+        if Path(model).suffix in RESULTS:
+            raise InputError(f"{model} is a result, no model; jointplay report, plot, signals and compare read it")
         found = load(model)
     elif os.path.dirname(model) or Path(model).suffix in (".yaml", ".yml"):
         raise InputError(f"no such file {model!r}; `jointplay new NAME` writes one to start from")

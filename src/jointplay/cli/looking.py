@@ -28,6 +28,7 @@ FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
 SAME = 1e-9  # m or rad: closer than this is rounding
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
+MUCH = 1e6  # %
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
 
 
@@ -157,7 +158,8 @@ def _relative(numbers: list[float], rough: bool) -> str:
     if first == second:
         return "none"
     share = 100 * (second - first) / abs(first) if first else 0.0
-    return f"{float(f'{share:.{2 if rough else 3}g}'):+g} %" if first else "-"
+    much = abs(share) > MUCH  # beside rounding, a share says nothing
+    return "-" if much or not first else f"{float(f'{share:.{2 if rough else 3}g}'):+g} %"
 
 
 def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, str, list[float]]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jointplay.errors import ComputationFailed, InputError
+from jointplay.parts.errors import suggestion
 
 from . import DONE, FAILED, complain, inputs
 from .run import _times, chosen_stepper
@@ -41,6 +42,10 @@ def study(arguments: argparse.Namespace) -> int:
         raise InputError("--metric: say which numbers to keep, such as --metric 'peak_force[J2]'; it may be repeated")
     target = Path(arguments.output or f"{Path(arguments.model).stem}.zarr")
     limits = inputs.limits(arguments.limit)
+    for name in limits:  # of `peak_force` there is one for each joint
+        if name not in arguments.metric and name.partition("[")[0] not in arguments.metric:
+            text = f"{name!r} is not among the metrics of the study{suggestion(name, arguments.metric)}"
+            raise InputError(f"--limit {name}={limits[name]}: {text}")
 
     from jointplay import studies
     from jointplay.studies.axes import address_of

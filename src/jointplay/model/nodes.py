@@ -62,6 +62,8 @@ def compose(text: str, file: str | None = None) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = " ".join(x for x in (error.context, error.problem) if x)
+        if mark and "\t" in "".join(text.splitlines()[mark.line : mark.line + 1]):
+            words = "there is a tab; indent with spaces"
         raise fail(mark.line + 1 if mark else 1, f"is not valid YAML: {words}") from None
     except (yaml.YAMLError, UnicodeError) as error:
         position = getattr(error, "position", None)

@@ -209,6 +209,10 @@ class Stepper:
     def refuse(self, mechanism: Mechanism) -> None:
         """Raise where a mechanism has what this stepper does not compute."""
         name = type(self).__name__
+        rigid, soft = (next(iter(mechanism.loose(kind)), "") for kind in (Rigid, Compliant))
+        if rigid and soft:
+            text = f"compliant contact here and rigid contact in {rigid!r} cannot be mixed in one run; choose one kind"
+            raise ModelError(Problem(("joints", soft, "contact"), text))
         able = " and ".join(KINDS[kind] for kind in reversed(self.computes)) or "no"
         for kind, word in KINDS.items():
             for joint in mechanism.loose(kind) if kind not in self.computes else ():
