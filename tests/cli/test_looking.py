@@ -178,7 +178,7 @@ def test_convergence_has_units_and_a_verdict(tmp_path: Path, monkeypatch, capsys
     coarse = ["run", "pendulum", "--set", "start.bar1=60 deg", "--until", "20 s", "--step", "0.2 s", "--convergence"]
     assert main(coarse) == 0
     out = capsys.readouterr().out
-    assert "(not determined)" in out or "use a smaller rtol or a shorter step" in out
+    assert "(not determined)" in out or "use a smaller --rtol or --step" in out
 
 
 def test_the_film_counts_its_frames(files: Path):
