@@ -15,7 +15,7 @@ from ..numerics.signals import peak
 from ..parts.time_functions import NEVER
 from .failures import RUBBING, UNCLOSED, fail
 from .knots import next_knot
-from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March, up_to
+from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March, longest, up_to
 from .permanent import watch
 from .step import Acting, Point, State, Step
 
@@ -23,7 +23,6 @@ SAMPLES = 8  # rows written in one call at most; the step is held until all are 
 PARTS = 4  # of an adaptive step: peaks are taken at the end of each
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
-TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
 
 
 @dataclass
@@ -175,10 +174,7 @@ class States(March):
         """
         motion, h = self.motion, begun.h
         if motion.labels or motion.following:
-            fastest: Scalar = 1e-300
-            for rate in begun.now.state.v[2::3]:
-                fastest = maximum(fastest, abs(rate))
-            h = minimum(h, TURN / fastest)
+            h = minimum(h, longest(begun.now.state.v))
         t = begun.now.state.t
         edge = EDGE * maximum(t, 1e-3)
         knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))

@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.program import Names
 from ..engine.text import DONE, STEP_TOO_SMALL, branch, memory, seldom, stop, whole
 from ..engine.trees import mapped
-from ..engine.typing import Scalar
+from ..engine.typing import Scalar, Vector
 from ..engine.values import bits, from_bits, number, sqrt, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
@@ -27,6 +27,7 @@ GROWTH, SHRINKING, SAFETY = 5.0, 0.2, 0.9  # of the next step, by the error of t
 DOUBLE = 2.0  # what steps of impulses grow at most
 STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is left at most, and of the root of rtol
 FIRST, LAST = 1.0, 2.0  # what a sample waits for
+TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
 EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
@@ -219,6 +220,8 @@ class ChosenMarch(March):
         """The length of a step, which must not pass the next knot of what depends on time nor the next tick of a
         clock; when it ends, whether that is there, and the time that is rounding alone (s)."""
         edge = EDGE * maximum(now.t, 1e-3)
+        if self.motion.labels:
+            h = minimum(h, longest(now.v))
         mark = self.nearest(now.t, next_knot(self.motion.equations.pose(now.q, now.t + 2 * edge)))
         if mark is NEVER:
             return h, now.t + h, False, edge
@@ -248,6 +251,14 @@ class ChosenMarch(March):
         """Write down the end of a step, which is at this time but for rounding."""
         assert step.shown is not None
         self.record.sample(replace(step.end, t=time), step.shown(), step.pose)
+
+
+def longest(rates: Vector) -> Scalar:
+    """The longest step (s) in which contacts are looked for: by more than TURN no body turns in it."""
+    fastest: Scalar = 1e-300
+    for rate in rates[2::3]:
+        fastest = maximum(fastest, abs(rate))
+    return TURN / fastest
 
 
 def up_to(rest: Scalar, h: Scalar) -> Scalar:

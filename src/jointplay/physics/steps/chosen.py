@@ -9,9 +9,9 @@ A body that contacts hold at rest has no accelerations, yet they change when it 
 is judged as if it moved the bodies, and a step is too long by which contacts hold for longer than they can: forces
 carried on to its end then leave their cones, and what they miss there is compared with rtol times the largest speed.
 
-A chosen step ends where something strikes, so that a short one can follow.  Contacts may knock each other open over
-and over; what has less than rtol^2 of the kinetic energy is neglected, and while impacts follow each other within
-what was a step before the first of them, more and more of it is, until they come to rest.
+A chosen step ends where something strikes (onset.py), so that a short one can follow.  Contacts may knock each other
+open over and over; what has less than rtol^2 of the kinetic energy is neglected, and while impacts follow each other
+within what was a step before the first of them, more and more of it is, until they come to rest.
 
 Nothing is known beyond rounding.  Where no body moves, rates are rounding, and a step is good if it moves no body aside
 by more than places are rounded.  A contact that is drawn shut with an acceleration a gains a speed of sqrt(2 a d)
@@ -22,17 +22,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...engine.text import branch
-from ...engine.typing import Scalar, Vector
+from ...engine.text import branch, seldom
+from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import dot
 from ..contact_solver import OPEN, STICKING, either
 from ..motion import ROUND_OFF, WATCHED
 from ..step import State
-from .first_order import Ends, Landing
+from .first_order import Ends, Landing, closing
+from .onset import Onset
 from .passes import NOTHING, STILL
-from .second_order import GO, Going, Passed, SecondOrder, choose
+from .second_order import GO, Going, Passed, choose
 
 SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic energy of all
 RESTING = (
@@ -41,9 +42,10 @@ RESTING = (
 INSTANT = 1e-9  # of the time so far: when a contact lets go is not asked more closely
 COARSEST = 1e-2  # of the speeds: what is faster is never neglected, else rows of elastic impacts would go uncounted
 COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
+BEYOND = 1e12  # more than any share of the speeds is in units of rtol
 
 
-class ChosenStep(SecondOrder):
+class ChosenStep(Onset):
     """One step of second order with its error, as text."""
 
     @property
@@ -88,7 +90,8 @@ class ChosenStep(SecondOrder):
         jump = [where(freed, x, 0.0) for x in change]
         shut = (whole | (self.going.aim == GO)) & either([before > OPEN for before, _ in modes])
         missed = branch(shut, lambda: self.holding(ahead.state, jump, instant), lambda: 0.0)
-        return replace(ahead, error=maximum(where(freed & instant, 0.0, error), missed / rtol))
+        error = maximum(where(freed & instant, 0.0, error), missed / rtol)
+        return super().judged(replace(ahead, error=error), split)
 
     def holding(self, end: State, jump: Vector, instant: Scalar) -> Scalar:
         """The error of what contacts hold, as a share of the speeds: by its change; and, but for an instant, by those
@@ -147,11 +150,6 @@ class ChosenStep(SecondOrder):
         back = (gap < 0.0) & (dot(self.near.normals[i], self.arrives) < 0.0)
         return super().sinks(i, gap) | ((self.state.modes[i] == OPEN) & moves & back)
 
-    def closed(self, ends: Ends) -> tuple[Vector, Landing]:
-        """The gaps where a pass ends, and the place there."""
-        self.arrives = ends.rates
-        return super().closed(ends)
-
     def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap that counts as none: it has less than rtol^2 of the kinetic energy, or more in a row of
         impacts; or what draws the contact shut gives it such a rate within rounding."""
@@ -159,6 +157,20 @@ class ChosenStep(SecondOrder):
         neglected = minimum(rtol * maximum(self.recent.watched[-1], 1.0), maximum(rtol, COARSEST))
         gained = sqrt(2 * ROUND_OFF * self.going.falls[i])
         return maximum(maximum(STILL, gained), neglected * sqrt(energy * abs(response)))
+
+    def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
+        """A contact whose rebound counts as none is brought to rest.  If it kept its rate, the next impact beside it
+        would press shut what is opening, which gives energy; or a step of no length would take it for a force."""
+        neglected = [
+            self.impact & shut & (rate > 0.0) & (rate <= self.still(i, responses[i][i]))
+            for i, (shut, rate) in enumerate(zip(active, opening, strict=True))
+        ]
+        rest = [-rate for rate in opening]
+        none = [0.0 for _ in opening]
+        pull: Vector = branch(
+            either(neglected), seldom(lambda: closing(responses, rest, neglected)), lambda: [x + 0.0 for x in none]
+        )
+        return pull
 
     def waiting(self, leaves: Scalar) -> Scalar:
         """A contact that hardly opens is not let go yet."""
@@ -175,6 +187,6 @@ class ChosenStep(SecondOrder):
         row = [
             where(struck, 0.0, gone),  # time since the last impact (s)
             where(struck & ~quick, self.h, before),  # the step before a row of impacts (s)
-            where(struck, where(quick, COARSER * maximum(neglected, 1.0), 1.0), neglected),
+            where(struck, where(quick, minimum(COARSER * maximum(neglected, 1.0), BEYOND), 1.0), neglected),
         ]
         return replace(state, recent=replace(state.recent, watched=[*scales, *row]))

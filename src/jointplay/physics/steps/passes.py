@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from ...engine.text import branch, seldom
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
-from ...numerics.choice import maximum
+from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
@@ -210,7 +210,7 @@ class Pass:
         if not idle:
             return free
         hit = [x > 0.5 for x in self.hit]
-        gaps = [gap + dot(n, self.shift) for gap, n in zip(near.gaps, near.normals, strict=True)]
+        gaps = self.apart = [gap + dot(n, self.shift) for gap, n in zip(near.gaps, near.normals, strict=True)]
         active = [
             (mode > OPEN) | (self.impact & (mask | (gap <= CLOSED)))
             for mode, mask, gap in zip(self.state.modes, hit, gaps, strict=True)
@@ -233,8 +233,8 @@ class Pass:
         for i in every:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
-            # Newton's rule, for all that are closed
-            b[2 * i] = b[2 * i] + where(self.rebounds, bounce[i] * b[2 * i], 0.0)
+            # Newton's rule, for all that are closed and approach; one that opens already must not be pressed shut
+            b[2 * i] = b[2 * i] + where(self.rebounds, bounce[i] * minimum(b[2 * i], 0.0), 0.0)
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             for k in (2 * i, 2 * i + 1):
                 W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
@@ -243,9 +243,12 @@ class Pass:
         smooth = [c.tangential is None for c in near.contacts]
         answer: Answer = solve_contacts(ContactProblem(W, b, friction, static, active, self.state.modes, smooth))
         p = answer.impulses
+        normal = [[W[2 * i][2 * j] for j in every] for i in every]
+        opened = [free_rates[2 * i] + dot(W[2 * i], p) for i in every]
+        pull = self.hold(normal, opened, active)
+        held = [x + pull[j // 2] if j % 2 == 0 and pull else x for j, x in enumerate(p)]
         change = mixed([self.half * x for x in p], [one.change for one in responses])
         if self.project:
-            normal = [[W[2 * i][2 * j] for j in every] for i in every]
             left = [gaps[i] + self.half * dot(W[2 * i], p) for i in every]
             chosen = [hit[i] | (active[i] & ((p[2 * i] > 0) | (left[i] < 0))) for i in every]
             push = closing(normal, [-gap for gap in left], chosen)
@@ -253,17 +256,19 @@ class Pass:
         touches = []
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
-            opening, slip = (free_rates[j] + dot(W[j], p) for j in (2 * i, 2 * i + 1))
+            opening, slip = (free_rates[j] + dot(W[j], held) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
             still, shut = self.still(i, W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
             struck = self.impact & (n > 0) & (un < -still)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
-            lost = where(self.impact, -0.5 * n * (un + opening), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
+            lost = where(self.impact, -0.5 * n * (un + opened[i]), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
+            if pull:
+                lost = lost[0] - 0.5 * pull[i] * (opened[i] + opening), lost[1]
             leaves = (opening > still) | ~shut
             mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
             touches.append(Touch(0.0, opening, slip, n, t, mode, struck, struck, un, *lost))
-        kick, called = self.spread.after(p, lines, responses)
+        kick, called = self.spread.after(held, lines, responses)
         rates, place, rows = (
             [x + d for x, d in zip(free, added, strict=True)]
             for free, added in ((self.smooth, kick), (self.shift, self.spread.placed(change)), (self.called, called))
@@ -273,6 +278,10 @@ class Pass:
     def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap (m/s or rad/s) that counts as none, for its rate by a unit impulse."""
         return STILL
+
+    def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
+        """Impulses that take from contacts what is left of their rates and neglected; none if nothing is."""
+        return []
 
     def mode(
         self, i: int, active: Scalar, found: Scalar, normal: Scalar, opens: Scalar, leaves: Scalar, slip: Scalar

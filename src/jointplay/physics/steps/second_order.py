@@ -59,6 +59,7 @@ class Going:
     error: Scalar = 0.0  # of chosen steps, relative to the tolerance
     firm: Scalar = 1.0  # how far rows are from depending on each other
     falls: Vector = field(default_factory=list)  # of chosen steps: how fast contacts were drawn shut (m/s^2)
+    sought: Vector = field(default_factory=list)  # of chosen steps: between what an impact lies (s), tries to meet it
 
 
 @dataclass
@@ -223,9 +224,13 @@ class SecondOrder(Pass):
         return (self.state.modes[i] == OPEN) & (gap < minimum(self.recent.gap[i], 0.0) - DEEP)
 
     def meeting(self, i: int, gap: Scalar) -> Scalar:
-        """When a contact that ends with this gap met: the root of the parabola through its gap and rate at the
-        beginning."""
-        begin, rate, k = maximum(self.recent.gap[i], 0.0), self.recent.opening[i], self.k
+        """When a contact that ends with this gap met."""
+        return self.root(i, gap, self.k)
+
+    def root(self, i: int, gap: Scalar, k: Scalar) -> Scalar:
+        """When a contact met that has this gap after the time k: the root of the parabola through its gap and rate at
+        the beginning."""
+        begin, rate = maximum(self.recent.gap[i], 0.0), self.recent.opening[i]
         bend = (gap - begin - rate * k) / (k * k)
         width = sqrt(maximum(rate * rate - 4 * bend * begin, 0.0))
         falling = 2 * begin / maximum(width - rate, NOTHING)

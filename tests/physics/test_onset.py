@@ -1,0 +1,108 @@
+"""Contacts inside long steps: flights through the play against closed forms, in steps that a tolerance chooses."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import jointplay as jp
+
+GRAVITY = 9.81
+
+
+def below_a_stop(over):
+    """A ball thrown at a stop 1 m above it, beyond which it would fly by `over`."""
+    return jp.loads(f"""
+        name: ball below a stop
+        ground: {{points: {{O: [0, 0]}}}}
+        bodies: {{ball: {{mass: 3 kg, inertia: 0.1 kg*m^2}}}}
+        joints:
+          J: {{kind: prismatic, between: [ground.O, ball.centre], axis: [0, 1], upper: 1, stop_restitution: 0.7}}
+        start: {{ball.y: 0, ball.y.rate: {math.sqrt(2 * GRAVITY * (1 + over)):.17g}}}
+        """)
+
+
+def disc(*, clearance, restitution, start, gravity=-GRAVITY, offset=0.0):
+    """A disc whose pin, beside its centre, moves freely in a bearing."""
+    return jp.loads(f"""
+        name: disc in a bearing
+        gravity: [0, {gravity}]
+        ground: {{points: {{O: [0, 0]}}}}
+        bodies: {{d: {{mass: 2 kg, inertia: 0.01 kg*m^2, points: {{P: [{offset}, 0]}}}}}}
+        joints:
+          J:
+            {{kind: revolute, between: [ground.O, d.P], clearance: {clearance}, journal_radius: 0.05,
+              contact: {{kind: rigid, restitution: {restitution}, friction: 0}}}}
+        start:
+          {{d: {start[2]}, d.rate: {start[5]}, d.x: {start[0]}, d.y: {start[1]},
+            d.x.rate: {start[3]}, d.y.rate: {start[4]}}}
+        """)
+
+
+def flights(*, clearance, restitution, start, until, gravity=-GRAVITY, offset=0.0, mass=2.0, inertia=0.01):
+    """Times of impact and the state at the end, from flight to flight in closed form."""
+    pull, state, now, times = np.array([0, gravity, 0.0]), np.array(start, float), 0.0, []
+
+    def after(t):
+        return np.concatenate([state[:3] + state[3:] * t + pull * t * t / 2, state[3:] + pull * t])
+
+    def pin(x):
+        return x[:2] + offset * np.array([math.cos(x[2]), math.sin(x[2])])
+
+    def gap(t):
+        return clearance - np.hypot(*pin(after(t)))
+
+    while True:
+        grid = np.linspace(0, until - now, 20001)[1:]
+        below = np.nonzero([gap(t) < 0 for t in grid])[0]
+        if not len(below):
+            return times, after(until - now)
+        t = brentq(gap, max(grid[below[0]] - (grid[1] - grid[0]), 1e-9), grid[below[0]], xtol=1e-15)
+        state, now = after(t), now + t
+        normal, arm = -pin(state) / np.hypot(*pin(state)), pin(state) - state[:2]
+        line = np.array([*normal, arm[0] * normal[1] - arm[1] * normal[0]])
+        response = line / [mass, mass, inertia]
+        state[3:] -= (1 + restitution) * (line @ state[3:]) / (line @ response) * response
+        times.append(now)
+
+
+@pytest.mark.parametrize("over", [1e-6, 1e-4, 1e-2])
+@pytest.mark.parametrize("rtol", [1e-4, 5e-7, 1e-10])
+def test_a_stop_that_is_met_and_left_in_one_step_is_not_passed(over, rtol):
+    speed = math.sqrt(2 * GRAVITY * (1 + over))
+    met = (speed - math.sqrt(speed * speed - 2 * GRAVITY)) / GRAVITY
+    end = 1 - 0.7 * (speed - GRAVITY * met) * (1 - met) - GRAVITY / 2 * (1 - met) ** 2
+    run = jp.simulate(below_a_stop(over), 1.0, stepper=jp.MoreauJean(rtol=rtol))
+    assert run.impact_time.values == pytest.approx([met], abs=1e-8)
+    assert float(run.y.sel(body="ball")[-1]) == pytest.approx(end, abs=1e-8)
+
+
+def test_a_stop_that_is_nearly_met_is_left_alone():
+    run = jp.simulate(below_a_stop(-1e-9), 1.0)
+    assert run.sizes["impact"] == 0
+    assert run.attrs["steps"] < 200
+
+
+THROWN = {"clearance": 1e-3, "restitution": 0.5, "start": (-5e-4, 5e-4, 0.3, 0.1, 0.0, 3.0)}
+WIDE = {"clearance": 0.1, "restitution": 1.0, "start": (0.02, 0.01, 0.0, 0.5, 0.7, 0.0)}
+UP = {"clearance": 1e-3, "restitution": 0.6, "start": (0.0, -9e-4, 0.0, 0.0, math.sqrt(2 * GRAVITY * 1.91e-3), 0.0)}
+SPINNING = {
+    "clearance": 5.1e-3,
+    "restitution": 1.0,
+    "start": (0.0, -1e-2, math.pi / 2, 0.01, 0.0, 100.0),
+    "gravity": 0.0,
+    "offset": 1e-2,
+}
+
+
+@pytest.mark.parametrize("case, until", [(THROWN, 0.03), (WIDE, 0.4), (UP, 0.02), (SPINNING, 0.1)])
+@pytest.mark.parametrize("rtol", [5e-7, 1e-9])
+def test_flights_through_the_play(case, until, rtol):
+    times, end = flights(**case, until=until)
+    run = jp.simulate(disc(**case), until, stepper=jp.MoreauJean(rtol=rtol))
+    assert run.sizes["impact"] == len(times)
+    near = 1e-5 if rtol > 1e-8 else 1e-7
+    assert run.impact_time.values == pytest.approx(times, rel=near)
+    found = [float(run[x].sel(body="d")[-1]) for x in ("x", "y")]
+    assert found == pytest.approx(list(end[:2]), abs=10 * near * case["clearance"])
