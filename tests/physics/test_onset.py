@@ -106,3 +106,70 @@ def test_flights_through_the_play(case, until, rtol):
     assert run.impact_time.values == pytest.approx(times, rel=near)
     found = [float(run[x].sel(body="d")[-1]) for x in ("x", "y")]
     assert found == pytest.approx(list(end[:2]), abs=10 * near * case["clearance"])
+
+
+def in_a_guide(restitution):
+    """A block of 2 kg that falls flat onto both corners of a guide with 5 mm of play."""
+    return jp.loads(f"""
+        name: block in a loose guide
+        ground: {{points: {{O: [0, 0]}}}}
+        bodies: {{block: {{mass: 2 kg, inertia: 0.01 kg*m^2, centre: [0.02, 0], points: {{P: [0, 0]}}}}}}
+        joints:
+          G:
+            {{kind: prismatic, between: [ground.O, block.P], axis: [1, 0], clearance: 5 mm, length: 0.1, radius: 0.01,
+              contact: {{kind: rigid, restitution: {restitution}, friction: 0}}}}
+        start: {{block: 0, journals: centred}}
+        """)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 0.9])
+def test_a_row_of_bounces_ends_when_its_sum_does(restitution):
+    fall = math.sqrt(2 * 5e-3 / GRAVITY)
+    rests = fall * (1 + restitution) / (1 - restitution)  # the sum of all flights
+    run = jp.simulate(in_a_guide(restitution), 1.0)
+    assert float(run.share_free.sel(contact="G.front.lower")) == pytest.approx(rests, rel=3e-4)
+    assert float(run.peak_force.sel(joint="G")) == pytest.approx(2 * GRAVITY, rel=1e-6)
+
+
+# Two corners of a guide strike in turn: an impact beside a contact that opens must not press it shut.
+RATTLING = """
+name: guide between bodies that gears and rods hold
+gravity: [8.1, -9.9]
+bodies:
+  b0: {mass: 2.74, inertia: 0.0645, points: {p2: [0.183, 0.004], p3: [0.0113, -0.103]}, centre: [-0.171, 0.175]}
+  b1: {mass: 1.25, inertia: 0.195, points: {p1: [0.421, 0.551], p5: [0.571, 0.810]}, centre: [0.117, -0.0235]}
+  b3: {mass: 1.41, inertia: 0.147, points: {p4: [0.705, 0.689]}, centre: [-0.124, -0.068]}
+joints:
+  J0: {kind: gear, between: [b0, ground], ratio: 0.7, offset: 1.336, carrier: b3}
+  J1: {kind: prismatic, between: [b1.p1, b0.p2], axis: [-0.109, 0.603], angle: 1.65, clearance: 5 mm, length: 0.1,
+       radius: 0.01, bearing: first, contact: {kind: rigid, restitution: 0.9, friction: 0}}
+  J2: {kind: rod, between: [b0.p3, b3.p4], length: 0.505}
+forces: {F1: {kind: force, at: b1.p5, x: -9.3 N, y: 3.6 N}}
+start:
+  {b0: -0.7257, b0.x: -0.1014, b0.y: 0.0517, b1: -2.3757, b1.x: -0.1493, b1.y: 0.3276, b3: -2.7603, b3.x: -0.0722,
+   b3.y: 0.4399, journals: centred}
+"""
+
+
+def test_the_end_of_a_row_of_bounces_is_no_force():
+    loose, fine = (jp.simulate(jp.loads(RATTLING), 0.3, stepper=jp.MoreauJean(rtol=x)) for x in (5e-6, 5e-7))
+    assert fine.sizes["impact"] > 20
+    assert fine.peak_force.values == pytest.approx(loose.peak_force.values, rel=0.05)
+    assert float(fine.peak_force.max()) < 100
+
+
+@pytest.mark.parametrize("speed", [1e3, 1e6])
+def test_the_first_step_is_short_beside_fast_motion(speed):
+    """A mass on a spring, far from a stop: x = x0 cos(w t)."""
+    mechanism = jp.loads(f"""
+        name: mass on a spring
+        gravity: [0, 0]
+        ground: {{points: {{O: [0, 0]}}}}
+        bodies: {{a: {{mass: 1e-9 kg, inertia: 1e-15 kg*m^2}}}}
+        joints: {{J: {{kind: prismatic, between: [ground.O, a.centre], axis: [1, 0], lower: -50 um}}}}
+        forces: {{k: {{kind: spring, between: [ground.O, a.centre], stiffness: {1e-9 * speed * speed}}}}}
+        start: {{a.x: 10 um}}
+        """)
+    run = jp.simulate(mechanism, 12 / speed)
+    wanted = 1e-5 * np.cos(speed * run.time.values)
+    assert run.x.sel(body="a").values == pytest.approx(wanted, abs=1e-9)

@@ -32,7 +32,7 @@ from .steering import Pilot
 
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
-FIRST, SHORT = 1e-3, 1e-6  # s: the first step that is tried; of impulses
+FIRST, SHORT = 1e-3, 1e-9  # s: the first step that is tried; of impulses, where it is not judged yet
 COMPANY = 1000  # samples of a companion at most
 PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
 MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work

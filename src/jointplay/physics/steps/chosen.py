@@ -41,7 +41,7 @@ RESTING = (
 )
 INSTANT = 1e-9  # of the time so far: when a contact lets go is not asked more closely
 COARSEST = 1e-2  # of the speeds: what is faster is never neglected, else rows of elastic impacts would go uncounted
-COARSER = 1.5  # by which what is neglected grows with each impact that follows another at once
+COARSER = 1.05  # by which what is neglected grows with each impact that follows another at once
 BEYOND = 1e12  # more than any share of the speeds is in units of rtol
 
 
