@@ -220,16 +220,23 @@ class System:
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
             names = ", ".join(self.coordinates)
             raise InputError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
+        found = self.traced.parts(self.row(at, rates, t))
+        kinetic, potential, power = found.pop("energies")
+        return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+
+    def constraints(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """The residual and the matrix of the constraints alone, for iterations that ask for nothing else."""
+        return self.traced.constraints(self.row(q, np.zeros(len(q)), t))
+
+    def row(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """All numbers of the equations that vary, in a row."""
         with self.lock:
             # the words of the run are set directly: names and checks would cost more than the equations
-            self.run.state_words[self.slots, 0] = np.concatenate([at, rates]).view(np.int64)
+            self.run.state_words[self.slots, 0] = np.concatenate([q, v]).view(np.int64)
             self.run.state_words[self.run.places["status"], 0] = RUNNING
             self.run.parameter_words[:, 0] = self.words
             self.run.parameter_words[self.clock, 0] = np.float64(t).view(np.int64)
-            row = self.run.once("equations")
-        found = self.traced.parts(row)
-        kinetic, potential, power = found.pop("energies")
-        return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+            return self.run.once("equations")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self.given, "reach": self.reach, "free": self.free}
@@ -270,6 +277,21 @@ class Traced:
         flat = flat.copy()
         flat[places] = row[columns]
         return {name: flat[begin:end].reshape(shape) for name, begin, end, shape in parts}
+
+    def constraints(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first two parts alone, residual and B."""
+        flat, places, columns, ((_, _, middle, _), (_, _, end, shape)) = self.leading
+        flat = flat.copy()
+        flat[places] = row[columns]
+        return flat[:middle], flat[middle:end].reshape(shape)
+
+    @cached_property
+    def leading(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[str, int, int, tuple[int, ...]]]]:
+        """The layout of the first two parts."""
+        flat, places, columns, parts = self.layout
+        end = parts[1][2]
+        mine = places < end
+        return flat[:end], places[mine], columns[mine], parts[:2]
 
     def found(self) -> dict[str, Any]:
         """All but the program, as plain data."""

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..model.starts import TAILS, start_text, started
-from ..system import Evaluation, System
+from ..system import System
 from .guesses import elsewhere, guess, guesses, placed_alike
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 LONG = 60  # rows: from so many on products of rows are factored instead
+STATIONARY = 1e-3  # of the gaps: what no change of the coordinates makes smaller by more is not closed from there
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
 ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
@@ -94,42 +95,48 @@ def close(
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
 
-    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink.
+    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink; it ends
+    where hardly any of the gaps can shrink at all, however the coordinates change.
     """
     scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
     labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
 
+    def lines(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        residual, B = system.constraints(at, t)
+        gaps = np.concatenate([residual[kept], held.rows @ at - held.values])
+        return gaps, np.concatenate([B[kept], held.rows]) * scale
+
     at = np.array(q, float)
-    here = system.evaluate(at, t=t)
-    lengths = np.linalg.norm(np.vstack([here.B[kept], held.rows]) * scale, axis=1)
+    gap, matrix = lines(at)
+    lengths = np.linalg.norm(matrix, axis=1)
     weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
-
-    def gaps(here: Evaluation, at: np.ndarray) -> np.ndarray:
-        return weights * np.concatenate([here.residual[kept], held.rows @ at - held.values])
-
-    gap = gaps(here, at)
     for _ in range(iterations):
-        before = np.abs(gap / weights).max(initial=0.0)
+        before, open_by = np.abs(gap).max(initial=0.0), size(weights * gap)
         if before == 0:
             break
-        matrix = weights[:, None] * np.vstack([here.B[kept], held.rows]) * scale
-        change = least(matrix, -gap)
-        change *= min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
+        matrix = weights[:, None] * matrix
+        change = least(matrix, -weights * gap)
+        if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:
+            break
+        change *= scale * min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
         share = 1.0
         while share > 1e-4:
-            there = system.evaluate(at + share * change * scale, t=t)
-            rest = gaps(there, at + share * change * scale)
-            if np.linalg.norm(rest) < np.linalg.norm(gap) or before <= CLOSED:
+            rest, there = lines(at + share * change)
+            if size(weights * rest) < open_by or before <= CLOSED:
                 break
             share /= 2
-        if np.linalg.norm(rest) >= np.linalg.norm(gap):  # a closed one takes one more step, for the last digits
+        if size(weights * rest) >= open_by:  # a closed one takes one more step, for the last digits
             break
-        at, here, gap = at + share * change * scale, there, rest
+        at, gap, matrix = at + share * change, rest, there
         if before <= CLOSED:
             break
-    gap = gap / weights
-    worst = sorted(zip(np.abs(gap), labels, strict=True), reverse=True)
-    return at, {label: float(size) for size, label in worst if size > 1e3 * CLOSED}
+    worst = sorted(zip(np.abs(gap).tolist(), labels, strict=True), reverse=True)
+    return at, {label: by for by, label in worst if by > 1e3 * CLOSED}
+
+
+def size(gaps: np.ndarray) -> float:
+    """The root of the sum of squares."""
+    return math.sqrt(gaps @ gaps)
 
 
 def least(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
