@@ -63,3 +63,14 @@ def test_ctrl_c_ends_all_at_once_and_without_a_word(tmp_path):
     file.write_text(CHILD)
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=50)
     assert done.stdout == "interrupted\n" and "KeyboardInterrupt" not in done.stderr
+
+
+ALONE = CHILD.replace("os.killpg(0, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)")
+
+
+def test_a_signal_to_the_process_alone_waits_for_no_worker(tmp_path):
+    """As of `kill`, which a terminal's Ctrl-C is not: the workers hear nothing of it."""
+    assert ALONE != CHILD
+    (tmp_path / "child.py").write_text(ALONE)
+    done = subprocess.run([sys.executable, "child.py"], cwd=tmp_path, capture_output=True, text=True, timeout=50)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

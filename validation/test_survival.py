@@ -1,5 +1,6 @@
 """The slow half of tests/test_survival.py: signals at random moments, and every alteration of a result."""
 
+import json
 import os
 import random
 import signal
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import jointplay as jp
-from jointplay import results
+from jointplay import papers, results
+from jointplay.papers.working import recall, rows_of
 from tests.alterations import alterations
 from tests.browser import runs
 from tests.test_altered_results import bouncing, shown
@@ -66,7 +68,7 @@ def test_a_run_survives_signals_at_random_moments(number, tmp_path):
 def test_reports_survive_signals_at_random_moments(number, tmp_path):
     chance = random.Random(SEED + number)
     results.save(jp.simulate(jp.library.slider_crank(), 0.5), tmp_path / "run.nc")
-    for _ in range(MOMENTS // 2):
+    for _ in range(MOMENTS):
         child = started("report", "run.nc", cwd=tmp_path)
         time.sleep(chance.uniform(0.0, 0.8))
         child.send_signal(number)
@@ -74,6 +76,25 @@ def test_reports_survive_signals_at_random_moments(number, tmp_path):
         assert set(whole(tmp_path)) <= {"run.nc", "run.html"}
         if number != signal.SIGKILL:
             assert child.returncode == 0 or (child.returncode == 1 and err == "jointplay: interrupted\n"), err
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_reproduce_survives_signals_at_random_moments(number, tmp_path, monkeypatch):
+    """Rows that are kept stay, whole, and the same command goes on from there to what it gives undisturbed."""
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path / "cache"))
+    chance, command, kept = random.Random(SEED + number), ("reproduce", "grigore", "--json"), 0
+    for _ in range(MOMENTS):
+        child = started(*command, cwd=tmp_path)
+        time.sleep(chance.uniform(0.0, 2.0))
+        child.send_signal(number)
+        _, err = child.communicate(timeout=120)
+        before, kept = kept, sum(map(bool, map(recall, rows_of("grigore", {}))))
+        assert kept >= before
+        if number != signal.SIGKILL:
+            assert child.returncode in (0, 1) and len(err.splitlines()) <= 1, err
+            assert child.returncode == 0 or "interrupted" in err
+    done = subprocess.run([sys.executable, "-m", "jointplay", *command], capture_output=True, check=True)
+    assert json.loads(done.stdout) == [record.as_dict() for record in papers.STUDIES["grigore"].records(workers=1)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

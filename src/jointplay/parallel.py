@@ -54,6 +54,10 @@ def stream(
         futures = {pool.submit(function, case): i for i, case in enumerate(listed)}
         for future in as_completed(futures):
             yield futures[future], future.result()
+    except BaseException:  # who stops waiting, by a signal to this process alone too, waits for nothing half computed
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -76,6 +76,15 @@ TABLE_6: dict[str, dict[str, tuple[tuple[str, str, str], float | None, dict[floa
 SOFTNESS = (1e-4, 1e-2, 1.0)  # of the model of tau7 where the rocker does not tell the crank
 
 SAME = "the printed increments of tau3 and tau4 over ideal joints are the same, which no simulation would give"
+WITHIN = "; its own Figure 11b has +-4 degrees for two loose joints"
+ALIKE = (
+    "cause unknown; in print tau6 errs 0.91 to 1.07 times as much as tau5 in all tables, though the gains of tau5 act "
+    "times the inertia M(theta1) and those of tau6 do not"
+)
+TRIED = (
+    ": with friction up to 0.6, restitution 0.9, J3 loose in place of J2, twice and ten times the play, steps of 1e-5 "
+    "to 1e-3 s and of second order it is 1.1 to 2.1 times, so that none of these is the cause"
+)
 TRANSIENT = "what is left at 1 s of the start, 90 degrees off"
 PEAK = "ours is the largest of all steps, at a re-contact"
 STEPS = (
@@ -234,7 +243,9 @@ def table_6() -> Iterator[Row]:
             for mu in (0.1, 0.0):
                 for k, plays in enumerate((ONE, TWO)):
                     one, text = Case(law, plays, mu, mechanism), printed[1 + k]
-                    found = functools.partial(error_of, one, functools.partial(off_by, text, SAME))
+                    rocks, by_model = mechanism == "crank_rocker_2016", law in ("tau5", "tau6")
+                    why = ALIKE + TRIED * rocks if by_model else SAME + WITHIN * (rocks and law == "tau4")
+                    found = functools.partial(error_of, one, functools.partial(off_by, text, why))
                     expected = others[mu][k] if mu in others else None
                     yield cell("table 6", one.case(), ERROR, "deg", text, found, expected, 0.02)
 
@@ -253,7 +264,8 @@ def table_4() -> Iterator[Row]:
             for mu in (0.1, 0.0):
                 one, group = replace(base, friction=mu), f"4 {base.law} {base.gains} {mu}"
                 case = one.case(gains=list(one.gains or ()))
-                found = functools.partial(error_of, one, functools.partial(off_by, error, ""))
+                start = f"mostly {TRANSIENT}" if base.gains in ((100.0, 50.0), (50.0, 2.0)) else ALIKE + TRIED
+                found = functools.partial(error_of, one, functools.partial(off_by, error, start))
                 expected = reference if mu else None
                 yield cell("table 4", case, ERROR, "deg", error, found, expected, 0.02, group)
                 told = lambda x, ideal=ideal: f"{PEAK}; with ideal joints {tracking(ideal).torque:.1f}"  # noqa: E731
@@ -319,7 +331,8 @@ def fast_play(f: float, law: str, error: str, torque: str) -> Iterator[Row]:
             return Found(None, f"{one.end}; at half the step {two.end}", ended=False)
         if abs(y - x) > 0.1 * abs(x):
             return Found(y, f"{x:.4g} at 1e-5 s, {y:.4g} at half the step", spread=abs(y - x))
-        return Found(x, f"{times(printed, x)}; at half the step {y:.4g}")
+        why = f"; {ALIKE}" if which == "error" else ""
+        return Found(x, f"{times(printed, x)}; at half the step {y:.4g}{why}")
 
     yield cell("table 5", case, ERROR, "deg", error, lambda: judged("error", error), group=group)
     yield cell("table 5", case, TORQUE, "N m", torque, lambda: judged("torque", torque), group=group, note=PEAK)
