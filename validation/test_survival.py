@@ -78,6 +78,7 @@ def test_reports_survive_signals_at_random_moments(number, tmp_path):
             assert child.returncode == 0 or (child.returncode == 1 and err == "jointplay: interrupted\n"), err
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_reproduce_survives_signals_at_random_moments(number, tmp_path, monkeypatch):
     """Rows that are kept stay, whole, and the same command goes on from there to what it gives undisturbed."""
@@ -85,7 +86,7 @@ def test_reproduce_survives_signals_at_random_moments(number, tmp_path, monkeypa
     chance, command, kept = random.Random(SEED + number), ("reproduce", "grigore", "--json"), 0
     for _ in range(MOMENTS):
         child = started(*command, cwd=tmp_path)
-        time.sleep(chance.uniform(0.0, 2.0))
+        time.sleep(chance.uniform(0.0, 1.2))
         child.send_signal(number)
         _, err = child.communicate(timeout=120)
         before, kept = kept, sum(map(bool, map(recall, rows_of("grigore", {}))))

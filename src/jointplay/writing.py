@@ -25,7 +25,7 @@ def write(
     target = Path(os.path.realpath(path))
     if lasting:
         sweep(target.parent, f".{target.name}.")
-    with _temporary(target) as (name, handle):
+    with _named(path), _temporary(target) as (name, handle):
         with os.fdopen(os.dup(handle), "wb") as file:
             for piece in [data] if isinstance(data, bytes | bytearray | memoryview) else data:
                 file.write(piece)
@@ -68,6 +68,17 @@ def _abandoned(path: Path) -> bool:
         return False
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """An error of the disk that names no file names this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextlib.contextmanager
