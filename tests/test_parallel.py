@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +76,42 @@ def test_a_signal_to_the_process_alone_waits_for_no_worker(tmp_path):
     (tmp_path / "child.py").write_text(ALONE)
     done = subprocess.run([sys.executable, "child.py"], cwd=tmp_path, capture_output=True, text=True, timeout=50)
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
+KILLED = """
+import os, pathlib, signal, threading, time
+from jointplay.parallel import each
+
+def slow(x):
+    pathlib.Path(f"{os.getpid()}.pid").touch()
+    time.sleep(3600)
+
+def kill():
+    while len(list(pathlib.Path().glob("*.pid"))) < 2:
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    threading.Thread(target=kill).start()
+    each(slow, [1, 2], workers=2)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no /proc to look into")
+def test_workers_end_with_the_process_that_started_them(tmp_path):
+    (tmp_path / "child.py").write_text(KILLED)
+    subprocess.run([sys.executable, "child.py"], cwd=tmp_path, capture_output=True, timeout=120)
+    workers = [int(file.stem) for file in tmp_path.glob("*.pid")]
+    assert len(workers) == 2
+    deadline = time.monotonic() + 60
+    while any(alive(worker) for worker in workers):
+        assert time.monotonic() < deadline, "a worker outlives its parent"
+        time.sleep(0.1)
+
+
+def alive(process: int) -> bool:
+    """Whether there is such a process, and it has not ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

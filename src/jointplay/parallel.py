@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
 from . import own
@@ -64,6 +66,15 @@ def stream(
 
 def _begin(files: list[str]) -> None:
     """Ctrl-C ends a worker without a word, as the process that started it tells; the user's own files are known."""
+    threading.Thread(target=_follow, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     for file in files:
         own.load(file)
+
+
+def _follow() -> None:
+    """A worker ends with the process that started it, also if that was killed and could not tell."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from . import akhadkar2016_told
 from .akhadkar2016 import (
     ERROR,
     LAWS,
@@ -143,6 +144,7 @@ def non_collocated() -> Iterator[Row]:
 
         yield row("section 4.4", one.case(regularisation=softness), ERROR, "deg", lost, 12.0, missing=BRANCH,
                   group=f"tau7 {softness}")  # fmt: skip
+    yield from akhadkar2016_told.rows()
 
 
 # -- conclusions
