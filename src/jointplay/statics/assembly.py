@@ -95,11 +95,9 @@ def close(
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
 
-    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink; it ends
-    where hardly any of the gaps can shrink at all, however the coordinates change.
+    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink.
     """
     scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
-    labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
 
     def lines(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         residual, B = system.constraints(at, t)
@@ -116,20 +114,20 @@ def close(
             break
         matrix = weights[:, None] * matrix
         change = least(matrix, -weights * gap)
-        if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:
+        if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:  # no change closes it from here
             break
-        change *= scale * min(1.0, 0.5 / np.abs(change).max(initial=1e-300))
-        share = 1.0
+        change, share = change * scale * min(1.0, 0.5 / np.abs(change).max(initial=1e-300)), 1.0
         while share > 1e-4:
             rest, there = lines(at + share * change)
             if size(weights * rest) < open_by or before <= CLOSED:
                 break
             share /= 2
-        if size(weights * rest) >= open_by:  # a closed one takes one more step, for the last digits
+        if size(weights * rest) >= open_by:
             break
         at, gap, matrix = at + share * change, rest, there
-        if before <= CLOSED:
+        if before <= CLOSED:  # it took one more step, for the last digits
             break
+    labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
     worst = sorted(zip(np.abs(gap).tolist(), labels, strict=True), reverse=True)
     return at, {label: by for by, label in worst if by > 1e3 * CLOSED}
 
