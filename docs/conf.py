@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -83,6 +84,8 @@ INSIDE = {"control": "axis_of", "results": "dataset from_columns in_notebook pro
 def interface() -> None:
     """reference/api.md: every public name by what it is for, with its docstring on a page of its own."""
     import jointplay
+
+    shutil.rmtree(HERE / "reference" / "api", ignore_errors=True)  # pages of names that are gone
 
     missing = {*jointplay._HOME} - {*ROOMS} - {name for names in GROUPS.values() for name in names.split()}
     if missing:
