@@ -68,7 +68,7 @@ class Onset(SecondOrder):
                 u = minimum(-a / maximum(bend + sqrt(maximum(bend * bend - 3 * a * turn, 0.0)), NOTHING), 1.0)
                 dips = reaching[i] & (a < 0) & (b > 0) & (gaps[i] >= 0)
                 lowest = begin + u * (a + u * (bend + u * turn))
-                crude = reaching[i] & (true < 2 * miss) & (miss > CRUDE * moves[i])
+                crude = reaching[i] & (true < 2 * miss) & (miss > maximum(CRUDE * moves[i], DEEP))
                 unsure.append(crude | (dips & (abs(lowest) < 2 * miss) & (miss > DEEP)))
                 least.append(where(dips, lowest, 0.0))
                 when.append(where(dips, u * k, k))
