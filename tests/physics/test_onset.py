@@ -173,3 +173,20 @@ def test_the_first_step_is_short_beside_fast_motion(speed):
     run = jp.simulate(mechanism, 12 / speed)
     wanted = 1e-5 * np.cos(speed * run.time.values)
     assert run.x.sel(body="a").values == pytest.approx(wanted, abs=1e-9)
+
+
+def test_samples_just_behind_a_step_hold_no_spikes_of_force():
+    """A driven pendulum far from its stop: sampled forces against those of another scheme, however often it is sampled."""
+    model = """
+        name: driven pendulum
+        ground: {points: {O: [0, 0]}}
+        bodies: {arm: {bar: 1 m, mass: 2 kg}}
+        joints: {J: {kind: revolute, between: [ground.O, arm.start] STOP}}
+        forces: {t: {kind: torque, on: arm, torque: {kind: sine, amplitude: 3, frequency: 7}}}
+        start: {arm: 80 deg, arm.rate: 1}
+        """
+    smooth = jp.RungeKutta(1e-11, 1e-12)
+    exact = jp.simulate(jp.loads(model.replace("STOP", "")), 3.0, every=1e-4, stepper=smooth, error=False)
+    run = jp.simulate(jp.loads(model.replace("STOP", ", lower: -1000 deg")), 3.0, every=1e-4, error=False)
+    off = np.hypot(run.force_x - exact.force_x, run.force_y - exact.force_y)
+    assert float(off.max()) < 0.1

@@ -28,6 +28,7 @@ DOUBLE = 2.0  # what steps of impulses grow at most
 STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is left at most, and of the root of rtol
 FIRST, LAST = 1.0, 2.0  # what a sample waits for
 TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
+BEHIND = 0.05  # of a step: samples so near behind it are taken with those inside it
 EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
@@ -170,7 +171,9 @@ class ChosenMarch(March):
         time = from_bits(bits(number(following.value) * p["stepper.interval"]))
         waits = memory("samples.waiting", 0.0)  # FIRST: the step before the sample; LAST: the sample, whatever it is
         meets = abs(time - ahead) <= edge  # what differs by rounding alone is one time, and no step lies between
-        sampling = (time <= ahead) & ~meets & (time < until) & (waits.value != FIRST)
+        # just behind the step a sample is still tried from here: what a very short step closes would count as force
+        sampled_up_to = ahead + where(marked, 0.0, BEHIND * h)
+        sampling = (time <= sampled_up_to) & ~meets & (time < until) & (waits.value != FIRST)
         lands = ~sampling & (ahead >= until - edge)
         after = motion.after = where(sampling, time, where(lands & (ahead > until + edge), until, ahead))
         motion.counts = ~sampling

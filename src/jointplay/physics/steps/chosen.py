@@ -161,15 +161,14 @@ class ChosenStep(Onset):
     def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
         """A contact whose rebound counts as none is brought to rest.  If it kept its rate, the next impact beside it
         would press shut what is opening, which gives energy; or a step of no length would take it for a force."""
-        neglected = [
-            self.impact & shut & (rate > 0.0) & (rate <= self.still(i, responses[i][i]))
+        slow = [
+            self.impact & shut & (rate <= self.still(i, responses[i][i]))
             for i, (shut, rate) in enumerate(zip(active, opening, strict=True))
         ]
+        opens = either([one & (rate > 0.0) for one, rate in zip(slow, opening, strict=True)])
         rest = [-rate for rate in opening]
         none = [0.0 for _ in opening]
-        pull: Vector = branch(
-            either(neglected), seldom(lambda: closing(responses, rest, neglected)), lambda: [x + 0.0 for x in none]
-        )
+        pull: Vector = branch(opens, seldom(lambda: closing(responses, rest, slow)), lambda: [x + 0.0 for x in none])
         return pull
 
     def waiting(self, leaves: Scalar) -> Scalar:
