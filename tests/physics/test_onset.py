@@ -176,7 +176,7 @@ def test_the_first_step_is_short_beside_fast_motion(speed):
 
 
 def test_samples_just_behind_a_step_hold_no_spikes_of_force():
-    """A driven pendulum far from its stop: sampled forces against those of another scheme, however often it is sampled."""
+    """A driven pendulum far from its stop: sampled forces against those of another scheme."""
     model = """
         name: driven pendulum
         ground: {points: {O: [0, 0]}}
