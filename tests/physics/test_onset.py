@@ -131,7 +131,7 @@ def test_a_row_of_bounces_ends_when_its_sum_does(restitution):
     assert float(run.peak_force.sel(joint="G")) == pytest.approx(2 * GRAVITY, rel=1e-6)
 
 
-# Two corners of a guide strike in turn: an impact beside a contact that opens must not press it shut.
+# Two corners of a guide strike in turn until both rest.
 RATTLING = """
 name: guide between bodies that gears and rods hold
 gravity: [8.1, -9.9]

@@ -160,7 +160,7 @@ class ChosenStep(Onset):
 
     def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
         """A contact whose rebound counts as none is brought to rest.  If it kept its rate, the next impact beside it
-        would press shut what is opening, which gives energy; or a step of no length would take it for a force."""
+        would turn that round, by Newton's rule, and the short step after it would take it for a force."""
         slow = [
             self.impact & shut & (rate <= self.still(i, responses[i][i]))
             for i, (shut, rate) in enumerate(zip(active, opening, strict=True))

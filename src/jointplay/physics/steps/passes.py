@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from ...engine.text import branch, seldom
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
-from ...numerics.choice import maximum, minimum
+from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
 from ..contacts import contacts, reaction
@@ -233,8 +233,8 @@ class Pass:
         for i in every:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
-            # Newton's rule, for all that are closed and approach; one that opens already must not be pressed shut
-            b[2 * i] = b[2 * i] + where(self.rebounds, bounce[i] * minimum(b[2 * i], 0.0), 0.0)
+            # Newton's rule, for all that are closed
+            b[2 * i] = b[2 * i] + where(self.rebounds, bounce[i] * b[2 * i], 0.0)
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             for k in (2 * i, 2 * i + 1):
                 W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
