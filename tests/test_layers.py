@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "jointplay"
 
 # From the bottom up. The names in one row are one room, and may import each other.
 ROOMS: list[set[str]] = [
-    {"errors", "host", "writing"},
+    {"collector", "errors", "host", "writing"},
     {"cache", "parallel", "own"},
     {"engine"},
     {"numerics"},
@@ -36,6 +36,7 @@ ROOT_MODULES = {"__init__", "__main__", "_version"}
 THIRD_PARTY: dict[str, set[str]] = {
     "errors": set(),
     "host": set(),
+    "collector": set(),
     "writing": set(),
     "cache": set(),
     "parallel": set(),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -41,7 +40,6 @@ def structural(mechanism: Mechanism, address: str) -> bool:
     return address.endswith(STRUCTURAL) or address in plays
 
 
-@dataclass(frozen=True)
 class Evaluation:
     """The equations of motion at one state: M a = F + B^T lam, B v = speed, B a = rhs.
 
@@ -50,6 +48,8 @@ class Evaluation:
     for each joint, the force (x, y) on its second body and the moment about its second point; `power` is that of
     the applied forces without a potential.  `gaps` are those of rigid and compliant contacts, `openings` their rates,
     labelled by `System.contacts`, and `places` the journal centres (x, y) in their bearings, of `System.journals`.
+
+    Each part is put together when it is asked for: of a large mechanism the matrices take longer than the equations.
     """
 
     residual: np.ndarray
@@ -57,25 +57,53 @@ class Evaluation:
     Bdot: np.ndarray
     speed: np.ndarray
     rhs: np.ndarray
-    M: np.ndarray
+    mass: np.ndarray  # the diagonal of M
     F: np.ndarray
     reactions: np.ndarray
-    kinetic: float
-    potential: float
-    power: float
+    energies: np.ndarray
     gaps: np.ndarray
     openings: np.ndarray
     places: np.ndarray
 
-    def accelerations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations and multipliers; of dependent rows those multipliers that are least."""
-        try:
-            weight, free = np.linalg.solve(self.M, self.B.T), np.linalg.solve(self.M, self.F)
-        except np.linalg.LinAlgError:  # a body without inertia, which its joints may hold all the same
-            n = len(self.F)
+    def __init__(self, traced: Traced, row: np.ndarray) -> None:
+        self.traced, self.row = traced, row
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in Evaluation.__annotations__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = self.__dict__[name] = self.traced.part(name, self.row)
+        return found
+
+    @property
+    def M(self) -> np.ndarray:
+        """The mass matrix."""
+        return np.diag(self.mass)
+
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy (J)."""
+        return float(self.energies[0])
+
+    @property
+    def potential(self) -> float:
+        """Potential energy (J)."""
+        return float(self.energies[1])
+
+    @property
+    def power(self) -> float:
+        """Power of the applied forces without a potential (W)."""
+        return float(self.energies[2])
+
+    def accelerations(self, more: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations and multipliers, under more forces if given; of dependent rows those multipliers that are
+        least."""
+        F = self.F if more is None else self.F + more
+        if not self.mass.all():  # a body without inertia, which its joints may hold all the same
+            n = len(F)
             whole = np.block([[self.M, -self.B.T], [self.B, np.zeros((len(self.B), len(self.B)))]])
-            found = np.linalg.lstsq(whole, np.concatenate([self.F, self.rhs]), rcond=1e-12)[0]
+            found = np.linalg.lstsq(whole, np.concatenate([F, self.rhs]), rcond=1e-12)[0]
             return found[:n], found[n:]
+        weight, free = self.B.T / self.mass[:, None], F / self.mass
         multipliers = np.linalg.lstsq(self.B @ weight, self.rhs - self.B @ free, rcond=1e-12)[0]
         return free + weight @ multipliers, multipliers
 
@@ -193,7 +221,7 @@ class System:
         self.rows, self.contacts, self.journals = self.traced.rows, self.traced.contacts, self.traced.journals
         self.run = Run(self.traced.program, self.parameters, quick=True, rows=1)
         names = [*self.coordinates, *(f"{c}.rate" for c in self.coordinates)]
-        self.slots = [self.run.places[name] for name in names]
+        self.slots = np.array([self.run.places[name] for name in names])
         self.index = {slot.name: i for i, slot in enumerate(self.traced.program.parameters)}
         self.clock = self.index["time"]
         self.words = self.run.parameter_words[:, 0].copy()
@@ -220,13 +248,12 @@ class System:
         if at.shape != (len(self.coordinates),) or rates.shape != at.shape:
             names = ", ".join(self.coordinates)
             raise InputError(f"expected {len(self.coordinates)} numbers for {names}; got {at.shape}")
-        found = self.traced.parts(self.row(at, rates, t))
-        kinetic, potential, power = found.pop("energies")
-        return Evaluation(M=np.diag(found.pop("mass")), kinetic=kinetic, potential=potential, power=power, **found)
+        return Evaluation(self.traced, self.row(at, rates, t))
 
     def constraints(self, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """The residual and the matrix of the constraints alone, for iterations that ask for nothing else."""
-        return self.traced.constraints(self.row(q, np.zeros(len(q)), t))
+        row = self.row(q, np.zeros(len(q)), t)
+        return self.traced.part("residual", row), self.traced.part("B", row)
 
     def row(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
         """All numbers of the equations that vary, in a row."""
@@ -259,39 +286,18 @@ class Traced:
         self.program = recalled(self, state, {"time": 0.0, **system.parameters}, (system.structure, "equations"))
 
     @cached_property
-    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[str, int, int, tuple[int, ...]]]]:
-        """The constants of all parts one after the other, where the columns of a row belong among them, and where each
-        part begins and ends."""
-        parts, places, columns, begin = list[tuple[str, int, int, tuple[int, ...]]](), list[int](), list[int](), 0
-        for name, array in self.constants.items():
-            parts.append((name, begin, begin + array.size, array.shape))
-            places += [begin + place for place in self.entries[name][0]]
-            columns += self.entries[name][1]
-            begin += array.size
-        flat = np.concatenate([array.ravel() for array in self.constants.values()])
-        return flat, np.array(places, int), np.array(columns, int), parts
+    def layout(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Where the columns of a row belong in each part, and which they are."""
+        return {
+            name: (np.array(places, int), np.array(columns, int)) for name, (places, columns) in self.entries.items()
+        }
 
-    def parts(self, row: np.ndarray) -> dict[str, np.ndarray]:
-        """The parts of the equations by name, from the row that a step writes."""
-        flat, places, columns, parts = self.layout
-        flat = flat.copy()
-        flat[places] = row[columns]
-        return {name: flat[begin:end].reshape(shape) for name, begin, end, shape in parts}
-
-    def constraints(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first two parts alone, residual and B."""
-        flat, places, columns, ((_, _, middle, _), (_, _, end, shape)) = self.leading
-        flat = flat.copy()
-        flat[places] = row[columns]
-        return flat[:middle], flat[middle:end].reshape(shape)
-
-    @cached_property
-    def leading(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[str, int, int, tuple[int, ...]]]]:
-        """The layout of the first two parts."""
-        flat, places, columns, parts = self.layout
-        end = parts[1][2]
-        mine = places < end
-        return flat[:end], places[mine], columns[mine], parts[:2]
+    def part(self, name: str, row: np.ndarray) -> np.ndarray:
+        """A part of the equations, from the row that a step writes."""
+        places, columns = self.layout[name]
+        found = self.constants[name].copy()
+        found.flat[places] = row[columns]
+        return found
 
     def found(self) -> dict[str, Any]:
         """All but the program, as plain data."""

@@ -162,6 +162,7 @@ print(*(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "jointp
         "_version.py",
         "errors.py",
         "host.py",
+        "collector.py",
         "writing.py",
         "cache.py",
         "own.py",

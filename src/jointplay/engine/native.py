@@ -38,10 +38,8 @@ def target(opt: int = 1) -> Any:
 @functools.cache
 def place() -> str:
     """Everything besides the program that machine code depends on."""
-    texts = [
-        (Path(__file__).parent / f"{name}.py").read_bytes()
-        for name in ("values", "lines", "machine", "pieces", "native")
-    ]
+    here = Path(__file__).parent
+    texts = [(here / f"{name}.py").read_bytes() for name in ("values", "lines", "machine", "pieces", "native")]
     version = hashlib.sha256(b"".join(texts)).hexdigest()  # of what turns programs into machine code
     host = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
     return " ".join([version, str(llvm.llvm_version_info), *host])
@@ -80,10 +78,9 @@ class Native:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
             self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
-        address = self.engine.get_function_address("run")
         size = self.engine.get_global_value_address("frame_words") if cut else 0
         self.frame = ctypes.c_int64.from_address(size).value if size else 0  # words per lane that a run must provide
-        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL while it runs
+        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.engine.get_function_address("run"))
         times.append(time.perf_counter())
         parts = ("cache", "load") if self.cached else ("assembly", "llvm", "load")
         self.used = 0.0  # s of steps, of all runs
@@ -98,9 +95,7 @@ def native(program: Program, lanes: int, fma: bool, share: bool, quick: bool) ->
     """The machine code of a program, made once for all its runs."""
     key = lanes, fma, share, quick
     if key not in program.natives:
-        made = Native(program, *key)
-        with _lock:
-            program.natives.setdefault(key, made)
+        program.natives.setdefault(key, Native(program, *key))  # of two threads that make it the first one's is kept
     found: Native = program.natives[key]
     return found
 

@@ -13,6 +13,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from ..collector import paused
 from .blocks import Block, Construct
 from .machine import ALIGNED, Assembler
 from .program import Program
@@ -26,6 +27,7 @@ STILL = ", !invariant.load !0"  # a piece of operations writes nothing that it r
 Home = tuple[str, int]  # base and place of a value in memory
 
 
+@paused()
 def assembly(program: Program, lanes: int = 1, fma: bool = True, share: bool = False) -> str:
     """LLVM assembly of a program for so many lanes."""
     return (Pieces if is_long(program) else Assembler)(program, lanes, fma, share).module()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..collector import paused
 from .blocks import Array, Block, Cell
 from .recorder import Recorder
 from .text import DONE, NON_FINITE, branch
@@ -73,6 +74,7 @@ class Program:
             self.places[slot.name] = at
             at += slot.size
 
+    @paused()
     def recorded(self) -> None:
         """Trace the text."""
         rec = Recorder(self.record)

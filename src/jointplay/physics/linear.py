@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..engine.derivatives import derivative
+from ..engine.derivatives import derivative, derivatives
 from ..engine.program import Names
 from ..engine.text import emit, subroutine
 from ..engine.typing import Scalar, Vector
@@ -20,6 +20,7 @@ from ..numerics.newton import hold
 from .dynamics import Equations
 from .loop import Loop, flag
 from .reduced import WEAKEST, Model
+from .spread import along
 
 
 def placed(model: Model, begin: Vector, y: Vector, shifts: Vector, time: float) -> tuple[Vector, Scalar]:
@@ -62,7 +63,7 @@ def linear(
             at, rates, push = list(numbers[:n]), list(numbers[n : 2 * n]), list(numbers[2 * n :])
             *_, a, _ = plant.accelerations(at, rates, time, loop.forces(at, time, push))
             _, lines = loop.lines(model.axes, at, time)
-            bent = [[dot(row, rates) for row in derivative(line, at)] for line in lines]
+            bent = [along(derivatives(line, at), rates) for line in lines]
             return [dot(line, a) + dot(bend, rates) for line, bend in zip(lines, bent, strict=True)]
 
         values, lines = loop.lines([axis for axis, _ in outputs], q, time)

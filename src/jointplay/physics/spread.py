@@ -8,7 +8,7 @@ each that closes a loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..engine.text import branch, seldom
@@ -32,9 +32,8 @@ class Response:
 
 def spread(B: Matrix, masses: Vector, soft: Sequence[Scalar] = (), floor: float = FLOOR) -> Spread:
     """The spread of rows that suits them; floor: that of relative pivots."""
-    chosen = tree(B)
-    free = len(masses) - len(chosen)
-    if chosen and free <= FREE and all(is_zero(x) for x in soft):
+    chosen = tree(B) if len(masses) - len(B) <= FREE else []
+    if chosen and len(masses) - len(chosen) <= FREE and all(is_zero(x) for x in soft):
         found = Tree(B, masses, chosen, floor)
         if all(any(not is_zero(x) for x in row) for row in found.C):  # no loop is closed by the tree alone
             return found.factored()
@@ -261,22 +260,32 @@ def tree(B: Matrix) -> list[tuple[int, int]]:
     """Rows, and the coordinates that they give in terms of others by an entry of 1 or -1; no row contains a coordinate
     that a later one gives."""
     columns = [list(entries(row)) for row in B]
+    holding: dict[int, list[int]] = {}  # which rows a coordinate stands in
+    for i, row in enumerate(columns):
+        for j in row:
+            holding.setdefault(j, []).append(i)
     chosen: list[tuple[int, int]] = []
     given: set[int] = set()
     seen: set[int] = set()  # in rows chosen before
+    found: dict[int, tuple[int, int, int, int]] = {}  # rows that may be chosen: the least comes next
+    changed: Collection[int] = range(len(B))
+    left = {*changed}
     while True:
-        found = []
-        for i in set(range(len(B))) - {i for i, _ in chosen}:
-            left = [j for j in columns[i] if j not in given]
-            able = [j for j in left if j not in seen and not is_value(B[i][j]) and abs(B[i][j]) == 1]
+        for i in left.intersection(changed):
+            found.pop(i, None)
+            rest = [j for j in columns[i] if j not in given]
+            able = [j for j in rest if j not in seen and not is_value(B[i][j]) and abs(B[i][j]) == 1]
             if able:
-                found.append((sum(not is_value(B[i][j]) for j in left), len(left), i, able[-1]))
+                found[i] = sum(not is_value(B[i][j]) for j in rest), len(rest), i, able[-1]
         if not found:
             return chosen
-        *_, i, j = min(found)
+        *_, i, j = min(found.values())
+        del found[i]
+        left.remove(i)
         chosen.append((i, j))
         given.add(j)
         seen.update(columns[i])
+        changed = {k for column in columns[i] for k in holding[column]}
 
 
 def mixed(weights: Sequence[Scalar], rows: Sequence[Sequence[Scalar]]) -> Vector:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +111,7 @@ class Reading:
         known = {name: float(values[0]) for name, values in begun.items() if len(values)}
         early = {name.removeprefix("first."): known.pop(name) for name in [*known] if name.startswith("first.")}
         steered = np.array([known.pop(f"{name}.steered", 0.0) for name in one.system.coordinates])
-        a, multipliers = replace(one.here, F=one.here.F + steered).accelerations()
+        a, multipliers = one.here.accelerations(steered)
         first: dict[str, float] = {"kinetic": one.here.kinetic, "potential": one.here.potential, **known}
         for end, values in (("", one.q), (".rate", one.v), (".acceleration", a)):
             first |= {name + end: x for name, x in zip(one.system.coordinates, values, strict=True)}

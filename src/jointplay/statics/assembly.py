@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from ..errors import ComputationFailed, InputError
 from ..model.starts import TAILS, start_text, started
 from ..system import System
+from .factors import least
 from .guesses import elsewhere, guess, guesses, placed_alike
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
-LONG = 60  # rows: from so many on products of rows are factored instead
 STATIONARY = 1e-3  # of the gaps: what no change of the coordinates makes smaller by more is not closed from there
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
@@ -113,7 +113,7 @@ def close(
         if before == 0:
             break
         matrix = weights[:, None] * matrix
-        change = least(matrix, -weights * gap)
+        change = least(matrix, -weights * gap, RANK)
         if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:  # no change closes it from here
             break
         change, share = change * scale * min(1.0, 0.5 / np.abs(change).max(initial=1e-300)), 1.0
@@ -135,26 +135,6 @@ def close(
 def size(gaps: np.ndarray) -> float:
     """The root of the sum of squares."""
     return math.sqrt(gaps @ gaps)
-
-
-def least(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The smallest x with matrix x = wanted, or as near as can be.
-
-    Of a long matrix by Cholesky's factors of its rows' products, a tenth of the work, if rows are clearly independent:
-    this is one step of an iteration, which mends what squaring the condition costs in digits.
-    """
-    if len(matrix) >= LONG:
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve  # type: ignore[import-untyped]
-
-        try:
-            factor, lower = cho_factor(matrix @ matrix.T)
-            pivots = np.diag(factor)
-            if pivots.min() > FIRM * pivots.max():
-                found: np.ndarray = matrix.T @ cho_solve((factor, lower), wanted)
-                return found
-        except (LinAlgError, ValueError):  # rows that depend on each other, or no numbers
-            pass
-    return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RANK)[0])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ STRAIGHT = 1e-9  # of the longest row: what a straight row may change
 WIDE = 3.0  # rad, and sizes of the mechanism: so far from the first assembly others are looked for
 MORE = 0.2  # assemblies that may be expected beyond those found
 TRIES, ROUNDS = 48, 30  # at most, and of Newton's method in each: what closes mostly does so in ten
+MANY = 30  # bodies: of more a search has fewer tries in proportion
 
 
 def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
@@ -25,6 +26,7 @@ def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
 
     Searched is only what linear rows leave open, from places drawn there, until hardly another assembly is expected:
     where n tries that close find w assemblies, w (n - 1) / (n - w - 2) are likely (Boender and Rinnooy Kan 1987).
+    Of more than thirty bodies the tries are fewer in proportion.
     """
     tried = (assembled(system, begin, t, False) for begin in chain(guesses(system), elsewhere(system)))
     first = next((one.q for one in tried if isinstance(one, Assembly)), None)
@@ -35,7 +37,7 @@ def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
     if len(independent(rows, FIRM)) < len(first):
         return []
     found, closed, random, ways = [first], 1, np.random.default_rng(1), bent(system, first, held, t)
-    for _ in range(TRIES if ways.size else 0):
+    for _ in range(min(TRIES, TRIES * MANY // len(system.mechanism.bodies)) if ways.size else 0):
         if len(found) * (closed - 1) <= (len(found) + MORE) * (closed - len(found) - 2):
             break
         begin = first + scale * (ways @ random.uniform(-WIDE, WIDE, ways.shape[1]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..elements import Following
+from ..elements import Following, Joint
 from ..model.checks import implausible, misread
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
@@ -227,8 +227,11 @@ def _idle(mechanism: Mechanism) -> Iterator[str]:
     """Bodies in a guide on the ground that nothing moves along it, where others do move."""
     plain = mechanism.plain()
     used = _words(mechanism, {key: plain[key] for key in ("drives", "forces", "control", "start") if key in plain})
-    for body in mechanism.bodies if len(mechanism.bodies) > 1 else ():
-        own = {name: joint for name, joint in mechanism.joints.items() if body in joint.bodies()}
+    attached: dict[str, dict[str, Joint]] = {body: {} for body in mechanism.bodies}
+    for name, joint in mechanism.joints.items():
+        for body in {*joint.bodies()} & attached.keys():
+            attached[body][name] = joint
+    for body, own in attached.items() if len(attached) > 1 else ():
         if len(own) > 1 or used & {body, *own}:
             continue
         for name, joint in own.items():

@@ -13,6 +13,7 @@ from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
 from ..system import Evaluation, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
+from .factors import square
 
 if TYPE_CHECKING:
     import xarray
@@ -72,6 +73,11 @@ class DrivenPath:
         """Velocities and accelerations at a closed position; None if it is singular."""
         here = self.system.evaluate(q, t=t)
         B = here.B * self.scale
+        if (firm := square(B)) is not None:
+            v = firm.solve(here.speed)
+            here = self.system.evaluate(q, v * self.scale, t)
+            a = firm.solve(here.rhs)
+            return DrivenState(t, q, v * self.scale, a * self.scale, here, firm.side, firm.conditioning)
         v = np.linalg.lstsq(B, here.speed, rcond=RANK)[0]
         here = self.system.evaluate(q, v * self.scale, t)
         a, _, rank, values = np.linalg.lstsq(B, here.rhs, rcond=RANK)
@@ -180,7 +186,8 @@ def multipliers(states: list[DrivenState]) -> np.ndarray:
     found = []
     for state in states:
         e = state.equations
-        found.append(np.linalg.lstsq(e.B.T, e.M @ state.a - e.F, rcond=RANK)[0])
+        need, firm = e.mass * state.a - e.F, square(e.B)
+        found.append(firm.solve(need, "T") if firm else np.linalg.lstsq(e.B.T, need, rcond=RANK)[0])
     return np.array(found)
 
 

@@ -17,6 +17,7 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
+from .factors import free_ways
 from .guesses import guess
 
 BALANCED = 1e-9  # share of the loads that may stay without a reaction
@@ -142,11 +143,10 @@ class _Search:
         a spring has no length, and so no direction."""
         here = self.system.evaluate(q, t=self.t)
         B, F = here.B * self.scale, here.F * self.scale
-        _, values, across = np.linalg.svd(B) if len(B) else (None, np.zeros(0), np.eye(len(q)))
-        free = across[int((values > RANK * values.max(initial=0.0)).sum()) :].T
-        if not np.isfinite(F).all():
-            return free, np.full(free.shape[1], np.inf), np.zeros(len(B)), 0.0
-        lam = np.linalg.lstsq(B.T, -F, rcond=RANK)[0]
+        known = np.isfinite(F).all()
+        free, lam = free_ways(B, -F if known else np.zeros(len(q)), RANK)
+        if not known:
+            return free, np.full(free.shape[1], np.inf), lam, 0.0
         return free, free.T @ F, lam, max(self.loads(q), float(np.abs(F).max(initial=0.0)))
 
     def stiffness(self, q: np.ndarray, free: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, float]:

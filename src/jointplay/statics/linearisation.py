@@ -109,14 +109,15 @@ class _About:
         made = self.system.traced_as(kind, lambda: linear(self.system.equations(redundant), marked), {}, self.numbers)
         return Run(made, self.numbers, quick=True)
 
-    def found(self, run: Run, u: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """States with accelerations, outputs, and the slopes of accelerations and outputs, under inputs u."""
-        n, m, k = self.n, self.m, self.k
-        inputs, rows = {f"input.{i}": float(x) for i, x in enumerate(u)}, []
-        for i in range(2 * n + m):
-            run.start(0, self.numbers | inputs | {f"along.{i}": 1.0})
-            run.advance(1)
-            rows.append(np.array([column[-1] for column in run.rows("linear").values()]))
+    def found(self, run: Run, u: Sequence[float] | np.ndarray, which: range) -> tuple[np.ndarray, ...]:
+        """States with accelerations, outputs, and the slopes of accelerations and outputs along some of the states and
+        inputs, under inputs u."""
+        n, k, rows = self.n, self.k, []
+        run.start(0, self.numbers | {f"input.{i}": float(x) for i, x in enumerate(u)})
+        for i in which:
+            run[f"along.{i}"] = 1.0
+            rows.append(run.once("linear"))
+            run[f"along.{i}"] = 0.0
             if not np.isfinite(rows[-1]).all() or rows[-1][0] > 1e-9:
                 names = ", ".join(map(label, self.loop.coordinates.values()))
                 text = f"{names} do not determine the mechanism's motion there; give others, or another point"
@@ -127,10 +128,10 @@ class _About:
     def linear(self, run: Run) -> Linear:
         """The linear system about the point, with the inputs that hold it there as well as they can."""
         n, m = self.n, self.m
-        motion, _, slopes = self.found(run, [])
-        pulled, push = motion[2 * n :], slopes[:n, 2 * n :]
+        motion, _, slopes = self.found(run, [], range(2 * n, 2 * n + m) or range(1))
+        pulled, push = motion[2 * n :], slopes[:n, :m]
         u = np.linalg.lstsq(push, -pulled, rcond=1e-12)[0]
-        motion, output, slopes = self.found(run, u)
+        motion, output, slopes = self.found(run, u, range(2 * n + m))
         residual = motion[n:]
         still = STILL * (
             np.abs(pulled).max() + math.hypot(*self.system.mechanism.gravity) / sizes(self.system)[0] + 1.0
