@@ -46,16 +46,19 @@ def test_what_may_be_singular_has_no_factors():
     assert factors.square(matrix) is None
 
 
+@pytest.mark.parametrize("rows", [70, 160])
 @pytest.mark.parametrize("dependent", [False, True])
-def test_least_changes_and_free_ways_are_those_of_dense_matrices(dependent):
-    matrix, wanted = few(70, 90), np.linspace(-1, 1, 70)
+def test_least_changes_and_free_ways_are_those_of_dense_matrices(rows, dependent):
+    matrix, wanted = few(rows, rows + 20), np.linspace(-1, 1, rows)
     if dependent:
         matrix[4], wanted[4] = matrix[7] - matrix[9], wanted[7] - wanted[9]
     right = np.linalg.lstsq(matrix, wanted, rcond=RANK)[0]
     assert_allclose(factors.least(matrix, wanted, RANK), right, atol=1e-10)
-    load = np.cos(np.arange(90))
+    ways = factors.by_entries if rows > factors.SPARSE else factors.by_products
+    assert (ways(matrix, wanted) is None) == dependent
+    load = np.cos(np.arange(rows + 20))
     ways, multipliers = factors.free_ways(matrix, load, RANK)
-    assert ways.shape == (90, 21 if dependent else 20)
+    assert ways.shape == (rows + 20, 21 if dependent else 20)
     assert_allclose(matrix @ ways, 0, atol=1e-12)
     assert_allclose(ways.T @ ways, np.eye(ways.shape[1]), atol=1e-12)
     assert_allclose(multipliers, np.linalg.lstsq(matrix.T, load, rcond=RANK)[0], atol=1e-10)

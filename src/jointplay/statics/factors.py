@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LONG = 60  # rows: from so many on rows are factored by their entries, which are few
+SPARSE = 150  # rows: of fewer to load scipy takes longer than it saves
 FIRM = 1e-6  # pivots above this share of the largest are clearly no zeros
 SURE = 2e-5  # conditioning that is clearly no singular position, beside what `cycle` still calls one
 ROUNDS = 12  # of the iteration for the smallest singular value: it is known to some percent
@@ -71,20 +72,37 @@ def least(matrix: np.ndarray, wanted: np.ndarray, smallest: float) -> np.ndarray
     iteration, which mends what squaring the condition costs in digits.
     """
     if len(matrix) >= LONG and np.isfinite(matrix).all():
-        from scipy.sparse import csr_matrix
-        from scipy.sparse.linalg import splu
-
-        rows = csr_matrix(matrix)
-        across = rows.T
-        try:  # the products are symmetric and have no negative pivots: the diagonal is kept
-            how = dict(permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-            factors = splu((rows @ across).T, **how)
-            pivots = factors.U.diagonal()
-            if pivots.min() > FIRM**2 * pivots.max() and (factors.perm_r == factors.perm_c).all():
-                return np.asarray(across @ factors.solve(wanted))
-        except RuntimeError:  # rows that depend on each other
-            pass
+        found = (by_entries if len(matrix) >= SPARSE else by_products)(matrix, wanted)
+        if found is not None:
+            return found
     return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=smallest)[0])
+
+
+def by_products(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """The same by Cholesky's factors; None where rows may depend on each other."""
+    products = matrix @ matrix.T
+    try:
+        pivots = np.linalg.cholesky(products).diagonal()
+    except np.linalg.LinAlgError:
+        return None
+    return matrix.T @ np.linalg.solve(products, wanted) if pivots.min() > FIRM * pivots.max() else None
+
+
+def by_entries(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """The same by sparse factors; None where rows may depend on each other."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.linalg import splu
+
+    rows = csr_matrix(matrix)
+    across = rows.T
+    try:  # the products are symmetric and have no negative pivots: the diagonal is kept
+        how = dict(permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factors = splu((rows @ across).T, **how)
+    except RuntimeError:  # exactly singular
+        return None
+    pivots = factors.U.diagonal()
+    firm = pivots.min() > FIRM**2 * pivots.max() and (factors.perm_r == factors.perm_c).all()
+    return np.asarray(across @ factors.solve(wanted)) if firm else None
 
 
 def free_ways(matrix: np.ndarray, load: np.ndarray, smallest: float) -> tuple[np.ndarray, np.ndarray]:
