@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import jointplay as jp
 from jointplay.analysis import Exponent, Series, textbook
+from jointplay.analysis.agreement import Agreement
 from jointplay.analysis.evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided
 from jointplay.analysis.pace import Pace
 from jointplay.analysis.strobed import PER_PERIOD, Watched
@@ -177,3 +178,16 @@ def test_ctrl_c_tells_what_was_computed(tmp_path):
     found = json.loads(done.stdout)
     assert (done.returncode, found["verdict"]) == (1, INCONCLUSIVE) and "Traceback" not in done.stderr
     assert "interrupted after" in done.stderr and found["settle"].startswith("interrupted after")
+
+
+@pytest.mark.parametrize(
+    ("coarse", "fine", "sign"), [(50.0, 20.0, 0), (50.0, 45.0, 1), (-50.0, -20.0, 0), (-50.0, -48.0, -1)]
+)
+def test_a_sign_that_steps_of_no_length_would_not_have_is_open(coarse, fine, sign):
+    times = np.arange(1.0, 11.0)
+    runs = {
+        n: Exponent(x, 8.0, times, x * np.ones(10), "two trajectories", 1e-7)
+        for n, x in (("as it is", coarse), ("finer steps", fine))
+    }
+    together = Agreement(runs)
+    assert together.sign == sign and ("shorter ones would tell" in together.says()) == (sign == 0)

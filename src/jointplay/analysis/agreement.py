@@ -87,10 +87,19 @@ class Agreement:
         shrinks = self.unanimous and self.first.sign < 0
         return int(np.sign(self.first.value)) if beyond or shrinks else 0
 
+    @cached_property
+    def limit(self) -> float:
+        """What steps of no length would give (1/s), if the value errs with their length: as much again as finer ones,
+        of half the length, change; nan if there are none."""
+        return 2 * self.found[FINER].value - self.first.value if FINER in self.found else np.nan
+
     @property
     def made(self) -> bool:
-        """Whether motions that part may owe it to the steps: finer ones give another value, beyond the errors."""
-        return self.doubted > 0 and FINER in self.found and self.apart(self.found[FINER]) > AGREE
+        """Whether a sign may be owed to the steps: finer ones give another size of a growth, beyond the errors, or what
+        they change would, extrapolated to steps of no length, give no value of that sign."""
+        if FINER not in self.found or not self.doubted:
+            return False
+        return self.limit * self.doubted <= 0 or (self.doubted > 0 and self.apart(self.found[FINER]) > AGREE)
 
     @property
     def sign(self) -> int:
@@ -105,8 +114,9 @@ class Agreement:
                 "motions drift apart like time, not exponentially"
             )
         if self.made:
-            there = f"{self.found[FINER].value:.4g}"
-            return f"positive, but finer steps give {there}: the steps may make it, and shorter ones would tell"
+            word = "positive" if self.doubted > 0 else "negative"
+            there = f"finer steps give {self.found[FINER].value:.4g} and steps of no length about {self.limit:.4g}"
+            return f"{word}, but {there}: the steps may make it, and shorter ones would tell"
         if self.sign:
             word, motions = ("positive", "part") if self.sign > 0 else ("negative", "meet")
             how = f"by {self.bars:.1f} error bars" if self.bars > BARS else "in every run, each beyond its own error"

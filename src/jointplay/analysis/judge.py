@@ -23,7 +23,7 @@ from .pace import Pace, Stage
 from .series import Series, from_run
 from .strobed import Watched
 from .things import Thing
-from .trajectories import COARSE, PERIODS, Observation, approach, interrupted, thing_verdict, watched
+from .trajectories import COARSE, LENGTH, PERIODS, Observation, approach, interrupted, thing_verdict, watched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -179,7 +179,7 @@ def steps_evidence(given: Any, taken: Any) -> Evidence:
     if given.adaptive:
         said += " in place of steps chosen by tolerance: a section needs states at its own times, where those of rigid "
         said += "contact do not end; --step gives another length"
-    return Evidence("length of the steps, s", taken.step, None, said)
+    return Evidence(LENGTH, taken.step, None, said)
 
 
 def determined(mechanism: Mechanism, period: float) -> Verdict:

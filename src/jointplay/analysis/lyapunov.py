@@ -11,7 +11,7 @@ import numpy as np
 from ..engine import branch, derivative, due, emit, log, memory, sqrt, trace
 from ..errors import InputError
 from ..run import Run
-from .things import Map, Scheme, Thing, difference, ensure_thing, go
+from .things import Map, Scheme, Thing, beside, difference, ensure_thing, go
 
 BATCHES = 20  # of which the error bar is the scatter
 SETTLE = 0.1  # share of the run in which the separation turns into the direction that grows most
@@ -97,7 +97,7 @@ def exponent(
     names, begin, count = thing.names, float(thing.time[0]), int(np.floor(until / every + 1e-9))
     impulsive = getattr(getattr(thing, "stepper", None), "impulsive", False)
     push = np.random.default_rng(1).normal(size=len(names))
-    size = place(thing, push, separation)
+    size = place(thing, separation, push)
     growth, distances, states, times, floored, before, waited = [], [], [], [], 0, begin, 0
     for i in range(1, count + 1):
         go(thing, begin + i * every)
@@ -105,19 +105,18 @@ def exponent(
         if now <= before:  # and the last one beyond this interval
             continue
         times.append(now)
-        one, two = thing.state[:2]
-        apart = difference(names, two, one)
-        distance, least = float(np.linalg.norm(apart)), float(np.spacing(np.abs(one).max()))
-        floored += distance < least
-        growth.append(np.log(max(distance, least) / size) / (now - before))
+        one, reached = thing.state[0], distance(thing)
+        least = float(np.spacing(np.abs(one).max()))
+        floored += reached < least
+        growth.append(np.log(max(reached, least) / size) / (now - before))
         before = now
         states.append(one)
-        waited = waited + 1 if impulsive and distance > JUMP * separation else 0
+        waited = waited + 1 if impulsive and reached > JUMP * separation else 0
         if 0 < waited < PATIENCE:  # one may have struck and the other not yet: set back, they would never meet again
-            size = distance
+            size = reached
             continue
-        distances.append(distance)
-        size, waited = place(thing, apart if distance >= least else push, separation), 0
+        distances.append(reached)
+        size, waited = place(thing, separation, None if reached >= least else push), 0
         if tell is not None and tell(now):
             break
     kept = np.array(states)
@@ -133,12 +132,14 @@ def exponent(
     return made(times[first:], growth[first:], "two trajectories", **about)
 
 
-def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
-    """Put the second lane beside the first one; the distance that is there once it fits the joints."""
-    same(thing)
-    thing.perturb(separation * direction / np.linalg.norm(direction), lane=1)
+def place(thing: Thing, separation: float, direction: np.ndarray | None = None) -> float:
+    """Put the second lane beside the first one, in a direction or in the one in which it is; the distance that is there
+    once it fits the joints."""
     one, two = thing.state[:2]
-    found = float(np.linalg.norm(difference(thing.names, two, one)))
+    apart = difference(thing.names, two, one) if direction is None else direction
+    share = separation / float(np.linalg.norm(apart))
+    beside(thing, share * apart, share if direction is None else 0.0)
+    found = distance(thing)
     if found < LOST * separation:
         raise InputError(
             f"a separation of {separation:g} vanishes in the round-off of the state, or the joints leave no freedom "
@@ -147,15 +148,10 @@ def place(thing: Thing, direction: np.ndarray, separation: float) -> float:
     return found
 
 
-def same(thing: Any) -> None:
-    """Make the second lane what the first one is, all that it remembers included: modes of contacts, states of laws."""
-    if hasattr(thing, "run"):
-        thing.run.state_words[:, 1] = thing.run.state_words[:, 0]
-    elif hasattr(thing, "thing"):
-        same(thing.thing)
-    else:
-        one, two = thing.state[:2]
-        thing.perturb(one - two, lane=1)
+def distance(thing: Thing) -> float:
+    """How far the second lane is from the first one."""
+    one, two = thing.state[:2]
+    return float(np.linalg.norm(difference(thing.names, two, one)))
 
 
 def ensure_shared(thing: Thing) -> None:

@@ -77,6 +77,18 @@ def go(thing: Thing, until: float) -> None:
             raise InputError(f"lane {lane} ended early: {outcome.text}")
 
 
+def beside(thing: Any, change: np.ndarray, share: float = 0.0) -> None:
+    """Make the second lane a neighbour of the first, by a change of its state; share: what stays of the difference in
+    all else that the lanes remember."""
+    if hasattr(thing, "stepper"):
+        thing.beside(1, 0, change, share)
+    elif hasattr(thing, "thing"):
+        beside(thing.thing, change, share)
+    else:
+        one, two = thing.state[:2]
+        thing.perturb(one + change - two, lane=1)
+
+
 def ensure_thing(thing: Any, lanes: int = 1) -> None:
     """Refuse what does not step, or has too few lanes."""
     if not isinstance(thing, Thing):

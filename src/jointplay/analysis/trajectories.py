@@ -33,6 +33,7 @@ IN_STEPS = 3.0  # separation of rigid contact over how far a gap closes in a ste
 LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
 PARTS = 100  # of the time to settle, between which a simulation may be stopped
+LENGTH = "length of the steps, s"
 WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
@@ -119,7 +120,7 @@ def judged(seen: Watched, plan: Observation, outside: bool, pace: Pace) -> Verdi
         together.error,
         until / plan.period if plan.period else until / period if period else None,
         evidence,
-        settled_by(kind, together, pace),
+        settled_by(kind, together, pace, plan),
         plan.title or series.name,
         details,
     )
@@ -355,11 +356,15 @@ def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
     return Evidence(name, number(two.residual), None, said, vote, decides=True)
 
 
-def settled_by(kind: str, together: Agreement, pace: Pace) -> str:
+def settled_by(kind: str, together: Agreement, pace: Pace, plan: Observation) -> str:
     """What would settle it."""
     if pace.stopped:
         return pace.settle()
+    lengths = [one.value for one in plan.notes if one.indicator == LENGTH and one.value]
+    now = f" (--step {1e6 * lengths[0] / 4:.3g}us)" if lengths else ", or a tolerance of a hundredth (--rtol)"
     longer = "more periods (--until), a longer time to settle, smaller tolerances (--rtol) or a shorter step"
+    if kind == INCONCLUSIVE and together.made:
+        return f"the exponent depends on the steps ({together.says()}): steps of a quarter of their length{now}"
     if kind == INCONCLUSIVE and together.sign > 0:
         return f"the exponent is positive, but other evidence is not that of chaos: {longer}"
     if kind == INCONCLUSIVE and together.sign < 0:

@@ -19,6 +19,7 @@ from ..model.parts import ModelError, suggestion
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.step import Stepper
 from ..system import System, structural
+from . import neighbours
 from .course import FAR, MOST_STEPS, Course
 from .lanes import default_stepper, prepared, split, system_of
 from .outcome import Ending, Outcome
@@ -240,6 +241,12 @@ class Simulation(Course):
             if moved.shape != state.shape or not np.isfinite(moved).all():
                 raise InputError(f"expected {len(names)} finite numbers for {', '.join(names)}")
             self.put(lane, statics.nearest(self.system(lane), moved, float(self.time[lane]), self.each[lane].freedom))
+
+    def beside(self, lane: int, other: int, change: np.ndarray, share: float = 0.0) -> None:
+        """Make a lane a neighbour of another one: its state by a little aside, of all else that it remembers a share of
+        what differs (neighbours.py)."""
+        with self.lock:
+            neighbours.place(self, self.checked(lane), self.checked(other), change, share)
 
     def put(self, lane: int, state: np.ndarray) -> None:
         """Give a lane other coordinates and rates, as they are."""

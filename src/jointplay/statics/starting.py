@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..errors import ComputationFailed, InputError
@@ -176,19 +178,53 @@ def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.n
     return there.residual[part] + (answer.x * unit if answer.success else 0.0)
 
 
-def nearest(system: System, state: np.ndarray, t: float, free: Freedom) -> np.ndarray:
-    """Coordinates and rates moved onto the constraints by the least change in the mass metric."""
+def nearest(
+    system: System,
+    state: np.ndarray,
+    t: float,
+    free: Freedom,
+    beside: np.ndarray | None = None,
+    shut: Sequence[int] = (),
+) -> np.ndarray:
+    """Coordinates and rates moved onto the constraints by the least change in the mass metric.
+
+    beside: a state whose neighbour it is to be: what the constraints leave open there stays, and so do the gaps, and
+    their rates, of the contacts `shut` (places among `System.contacts`).
+    """
+    kept, shut = [i for i, row in enumerate(system.rows) if row not in free.redundant], list(shut)
     q, v = np.split(np.asarray(state, float), 2)
-    kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
+    slip = left = np.zeros(len(kept) + len(shut))
+    if beside is not None:
+        at, rates = np.split(beside, 2)
+        here = system.evaluate(at, rates, t)
+        left = np.append(here.residual[kept], here.gaps[shut])
+        slip = np.append(here.B[kept] @ rates - here.speed[kept], here.openings[shut])
+    lines = normals(system, q, t, shut)
     for _ in range(ROUNDS):
         here = system.evaluate(q, v, t)
-        B = here.B[kept]
+        B = np.vstack([here.B[kept], lines])
         weight = np.linalg.solve(here.M, B.T)
-        matrix = B @ weight
-        change = weight @ np.linalg.solve(matrix, here.residual[kept]) if kept else 0.0
+        change = weight @ solved(B @ weight, np.append(here.residual[kept], here.gaps[shut]) - left)
         if np.abs(change).max(initial=0.0) <= ROUND_OFF * max(1.0, float(np.abs(q).max())):
             break
         q = q - change
-    if kept:
-        v = v - weight @ np.linalg.solve(matrix, B @ v - here.speed[kept])
-    return np.concatenate([q, v])
+    if shut:  # gaps open along the normals of where it is now
+        B = np.vstack([here.B[kept], normals(system, q, t, shut)])
+        weight = np.linalg.solve(here.M, B.T)
+    speed = np.append(here.speed[kept], np.zeros(len(shut)))
+    return np.concatenate([q, v - weight @ solved(B @ weight, B @ v - speed - slip)])
+
+
+def normals(system: System, q: np.ndarray, t: float, contacts: list[int]) -> np.ndarray:
+    """How fast the gaps of some contacts open with each rate (contacts, coordinates)."""
+    if not contacts:
+        return np.empty((0, len(q)))
+    return np.array([system.evaluate(q, unit, t).openings[contacts] for unit in np.eye(len(q))]).T
+
+
+def solved(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """The least solution of equations that may depend on each other, as those of many contacts of one body do."""
+    try:
+        return np.linalg.solve(matrix, rhs)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(matrix, rhs, rcond=1e-12)[0]
