@@ -27,15 +27,14 @@ from ...engine.values import sqrt, where
 from ...numerics.choice import maximum
 from ...numerics.linalg import Pair, dot, is_zero
 from ..contact_solver import BACKWARD, FORWARD, OPEN, STICKING, Answer, ContactProblem, either, solve_contacts
-from ..contacts import contacts, reaction
-from ..dynamics import ConstraintRows
+from ..contacts import contacts
 from ..failures import BLOCKED, UNSOLVED, fail
 from ..forces import resistances
 from ..loop import Command
 from ..motion import PIVOT, Motion
 from ..slopes import along, slopes_of
 from ..spread import mixed, spread
-from ..step import Reaction, Recent, State, Touch
+from ..step import Recent, State, Touch
 from .first_order import (
     SHUT,
     VIOLATED,
@@ -382,24 +381,3 @@ class Pass:
         for touch in ends.touches:
             bumped, rubbed = bumped + touch.bumped, rubbed + touch.rubbed
         return [work + spent, bumped, rubbed], torques
-
-    # -- what acts at the joints
-    def reactions_at(
-        self, q: Vector, v: Vector, t: Scalar, multipliers: Vector, normal: Vector, tangential: Vector
-    ) -> list[Reaction]:
-        """What rows and contacts do at the joints, in any state."""
-        rows, near = self.equations.rows(q, v, t), ContactRows(self.equations, q, t)
-        return self.reactions_of(rows, near, multipliers, normal, tangential)
-
-    def reactions_of(
-        self, rows: ConstraintRows, near: ContactRows, multipliers: Vector, normal: Vector, tangential: Vector
-    ) -> list[Reaction]:
-        """What rows and contacts do at the joints."""
-        *q, t = rows.inputs
-        reactions = self.motion.reactions(rows, q, t, multipliers[: len(rows.B)])
-        pose = self.equations.pose(q, t)
-        for c, n, f in zip(near.contacts, normal, tangential, strict=True):
-            i = self.motion.joints.index(c.joint)
-            added = reaction(pose, c, n, f)
-            reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added, strict=True)))
-        return reactions

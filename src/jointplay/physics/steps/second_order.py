@@ -20,10 +20,11 @@ from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import Pair
 from ..contact_solver import FINE, OPEN, either
-from ..contacts import contacts
+from ..contacts import contacts, reaction
+from ..dynamics import ConstraintRows
 from ..loop import Command
 from ..step import Acting, Reaction, State, Step, Touch
-from .first_order import Ends
+from .first_order import ContactRows, Ends
 from .passes import NOTHING, Pass
 
 IMPACT, LEARN, TRY, GO = 0.0, 1.0, 2.0, 3.0  # what a pass is for
@@ -146,6 +147,26 @@ class SecondOrder(Pass):
         touches = [replace(touch, normal=n, tangential=t) for touch, n, t in both]
         command = self.command or (did.command and replace(did.command, torques=now.torques))
         return Acting(now.a, now.multipliers, reactions, touches, command=command)
+
+    def reactions_at(
+        self, q: Vector, v: Vector, t: Scalar, multipliers: Vector, normal: Vector, tangential: Vector
+    ) -> list[Reaction]:
+        """What rows and contacts do at the joints, in any state."""
+        rows, near = self.equations.rows(q, v, t), ContactRows(self.equations, q, t)
+        return self.reactions_of(rows, near, multipliers, normal, tangential)
+
+    def reactions_of(
+        self, rows: ConstraintRows, near: ContactRows, multipliers: Vector, normal: Vector, tangential: Vector
+    ) -> list[Reaction]:
+        """What rows and contacts do at the joints."""
+        *q, t = rows.inputs
+        reactions = self.motion.reactions(rows, q, t, multipliers[: len(rows.B)])
+        pose = self.equations.pose(q, t)
+        for c, n, f in zip(near.contacts, normal, tangential, strict=True):
+            i = self.motion.joints.index(c.joint)
+            added = reaction(pose, c, n, f)
+            reactions[i] = Reaction(*(x + d for x, d in zip(reactions[i], added, strict=True)))
+        return reactions
 
     # -- passes
     def passes(self, last: Scalar) -> Going:
