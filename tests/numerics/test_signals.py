@@ -7,6 +7,7 @@ from scipy import stats
 from jointplay.engine import (
     Spline,
     branch,
+    cos,
     delay,
     due,
     emit,
@@ -22,6 +23,7 @@ from jointplay.engine import (
     where,
     whole,
 )
+from jointplay.numerics.signals import crests
 from tests.helpers import differences, lane_run, outcome, run_to_end, same_bits, scalar_outcomes
 
 MODES = [{"eager": True}, {"eager": False, "fma": False}, {"eager": False}]
@@ -46,6 +48,23 @@ def test_peaks_know_their_time_and_totals_add_up(mode):
     assert (run["level"], run["level.time"]) == (1, 0)
     assert (run["never"], run["never.time"]) == (-np.inf, 0)
     assert run["sum"] == t.sum()
+
+
+@EVERY_MODE
+def test_crests_lie_between_looks_that_bend_evenly(mode):
+    """Of a cosine with its top between two looks; of a kink and of a rise the largest look counts."""
+
+    def text(s, p):
+        places = [0.3 * i - 0.37 for i in range(4)]
+        looks = {"smooth": [cos(x + s.t) for x in places], "kink": [0.0, 1.0, 1.0, 1.0], "rise": [0.0, 1.0, 3.0, 6.0]}
+        crests({name: [x + 0 * s.t for x in some] for name, some in looks.items()}, 2.0 + s.t, 0.9)
+        return {"t": s.t}
+
+    run = run_to_end(trace(text, {"t": 0.0}), steps=1, **mode)
+    assert run["smooth"] == pytest.approx(1.0, abs=2e-4) and run["smooth"] > np.cos(0.07) + 1e-3
+    assert run["smooth.time"] == pytest.approx(2.37, abs=2e-3)
+    assert (run["kink"], run["rise"]) == (1.0, 6.0)
+    assert run["rise.time"] == pytest.approx(2.9)
 
 
 @EVERY_MODE

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
-from ..engine.text import branch, whole
+from ..engine.text import branch, seldom, whole
 from ..engine.typing import Scalar
-from ..engine.values import bits, floor, from_bits, is_value, number, recorder, where
+from ..engine.values import bits, floor, from_bits, is_value, number, recorder, sqrt, where
+from .choice import maximum
+
+NEAR = 0.03  # of a value: it may be so much below the largest, and the top of the cubic beside it above
+FLAT = 1e-9  # of a value: looks that bend less show nothing but rounding
 
 
 def peak(name: str, value: Scalar, time: Scalar = None) -> None:
@@ -30,6 +35,50 @@ def peaks(values: dict[str, Scalar], time: Scalar = None) -> None:
             peak(name, value, time)
 
     branch(higher, keep, lambda: None)
+
+
+def crests(looks: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar) -> None:
+    """Like `peaks`, of what was looked at four times, equally far apart over a span from a time `begin` on: the largest
+    or, where they bend down evenly (not at a kink), the top of the cubic through them."""
+    most = {name: maximum(maximum(a, b), maximum(c, d)) for name, (a, b, c, d) in looks.items()}
+    near: Scalar = False
+    for name, x in most.items():
+        near = (x + NEAR * abs(x) > recorder().declare(name, -math.inf, checked=False).value) | near
+
+    def look() -> None:
+        rises: Scalar = False
+        crowned: Scalar = False
+        for name, (a, b, c, d) in looks.items():
+            x, best = most[name], recorder().declare(name, -math.inf, checked=False).value
+            inside = (4 * b > 3 * a + c) & (4 * c > 3 * d + b) & (b + c - a - d > FLAT * abs(x))
+            rises, crowned = (x > best) | rises, (inside & (x + NEAR * abs(x) > best)) | crowned
+        branch(rises, keep, lambda: None)
+        branch(crowned, seldom(crown), lambda: None)
+
+    def keep() -> None:
+        for name, (a, b, c, d) in looks.items():
+            at = where(maximum(a, b) < maximum(c, d), where(c < d, 1.0, 2 / 3), where(a < b, 1 / 3, 0.0))
+            peak(name, most[name], begin + at * span)
+
+    def crown() -> None:
+        for name, four in looks.items():
+            top, at = crest(*four)
+            peak(name, top, begin + at * (span / 3))
+
+    branch(near, look, lambda: None)
+
+
+def crest(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
+    """The top between 0 and 3 of the cubic through values at 0, 1, 2, 3, and where it is; -inf where it has none, or
+    where they bend so unevenly that it is not to be trusted."""
+    first, second = a - 2 * b + c, b - 2 * c + d
+    third = second - first
+    slope, bend = b - a - first / 2 + third / 3, first - third  # at 0
+    root = bend * bend - 2 * third * slope
+    good = (first < 0) & (second < 0) & (2 * abs(third) < -maximum(first, second)) & (root > 0)
+    at = 2 * slope / where(good, sqrt(where(good, root, 1.0)) - bend, 1.0)
+    top = a + at * (b - a + (at - 1) / 2 * (first + (at - 2) / 3 * third))
+    return where(good & (at > 0) & (at < 3), top, -math.inf), at
 
 
 def total(name: str, value: Scalar) -> None:

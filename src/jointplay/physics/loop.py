@@ -15,7 +15,7 @@ from ..model.parts import Frozen, ModelError, Problem
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import cos, log
 from ..numerics.linalg import dot
-from ..numerics.signals import delay, due, peak, random, total
+from ..numerics.signals import delay, due, random, total
 from .constraints import motion_at
 from .dynamics import Equations
 from .failures import MODEL_JUMPED, MODEL_OPEN, MODEL_WEAK, NOT_FINITE, fail
@@ -257,16 +257,26 @@ class Loop:
         return out if self.control.sensors else (values, rates)
 
     # -- what is kept of a run
-    def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False, held: bool = True) -> None:
-        """The largest and mean errors and torques of all steps since the loop counts as settled.  mean: a step of
-        length h counts with the mean of its two ends (long steps), else with this one; held: torques are those of the
-        whole step."""
-        settled = self.plant.numbers("control.settled")
-        late, counts = t >= settled * (1 - ROUNDED), t - 0.5 * h > settled if mean else True
+    def signals(self, said: Command, q: Vector, t: Scalar) -> dict[str, Scalar]:
+        """Errors and torques."""
         values, references = self.lines(list(self.axes.values()), q, t)[0], self.wanted(t)[0]
-        sizes = {f"control.{n}.error": x - r for n, x, r in zip(self.axes, values, references, strict=True)}
-        sizes |= {f"control.{n}.torque": u for n, u in zip(self.control.actuators, said.torques, strict=True)}
-        squares = {name: x * x for name, x in sizes.items()}
+        found = {f"control.{n}.error": x - r for n, x, r in zip(self.axes, values, references, strict=True)}
+        return found | {f"control.{n}.torque": u for n, u in zip(self.control.actuators, said.torques, strict=True)}
+
+    def late_enough(self, t: Scalar) -> Scalar:
+        """Whether the loop counts as settled."""
+        return t >= self.plant.numbers("control.settled") * (1 - ROUNDED)
+
+    def sizes(self, said: Command, q: Vector, t: Scalar) -> dict[str, Scalar]:
+        """What has a peak: errors and torques since the loop counts as settled."""
+        late = self.late_enough(t)
+        return {f"{name}.most": where(late, abs(x), 0.0) for name, x in self.signals(said, q, t).items()}
+
+    def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False, held: bool = True) -> None:
+        """The mean errors and torques of all steps since the loop counts as settled.  mean: a step of length h counts
+        with the mean of its two ends (long steps), else with this one; held: torques are those of the whole step."""
+        late, counts = self.late_enough(t), t - 0.5 * h > self.plant.numbers("control.settled") if mean else True
+        squares = {name: x * x for name, x in self.signals(said, q, t).items()}
         if mean:
             begun = memory("control.statistics", False)
             for name, now in squares.items():
@@ -279,11 +289,19 @@ class Loop:
 
         def gather() -> None:
             total("control.time", where(counts, h, 0.0))
-            for name, x in sizes.items():
-                peak(f"{name}.most", abs(x), t)
-                total(f"{name}.square", where(counts, h * squares[name], 0.0))
+            for name, x in squares.items():
+                total(f"{name}.square", where(counts, h * x, 0.0))
 
         branch(late, gather, lambda: None)
+
+    def means(self, sizes: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar) -> None:
+        """The same of long steps, of what was looked at four times: by Simpson's rule of three eighths."""
+        late = [self.late_enough(begin + i * (span / 3)) for i in range(4)]
+        weights = [where(counts, w * span, 0.0) for counts, w in zip(late, (1 / 8, 3 / 8, 3 / 8, 1 / 8), strict=True)]
+        total("control.time", sum(weights, start=0.0))
+        for name, four in sizes.items():
+            if name.endswith(".most"):
+                total(f"{name.removesuffix('most')}square", dot(weights, [x * x for x in four]))
 
     def guard(self, said: Command, when: Scalar = True) -> None:
         """End where the model does not close, has no unique rates, or jumps, and where a torque is no number."""

@@ -20,7 +20,8 @@ from .permanent import watch
 from .step import Acting, Point, State, Step
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
-PARTS = 4  # of an adaptive step: peaks are taken at the end of each
+NOT_YET = -1.0
+PARTS = 3  # of an adaptive step: it is looked at where they begin and end
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
 
@@ -83,8 +84,8 @@ class States(March):
         self.pause(((self.about(now.t) >= p["stepper.until"]) | ended) & ~late.value)
 
     def keep(self, found: Attempt) -> None:
-        """Record a step.  Adaptive steps are long: what is largest in them is looked for at several places, of the last
-        one up to the end of the run if a result is read there."""
+        """Record a step.  Adaptive steps are long: what is largest in them lies between four looks at them, at the last
+        one up to the end of the run if a result is read there; means are by Simpson's rule of three eighths."""
         motion, kept = self.motion, found.kept
         now, before, h = kept.now.state, kept.before.state, kept.length
         if motion.fixed:
@@ -93,18 +94,32 @@ class States(March):
         cut = memory("steps.cut", False).value
         share = where(cut, (self.p["stepper.until"] - before.t) / h, 1.0)
 
-        def part(index: Scalar) -> tuple[Vector, Scalar]:
-            u = number(index + 1) * (share / PARTS)
-            last = index + 1 >= PARTS
-            t = where(last & ~cut, now.t, before.t + u * h)
+        def look(index: int) -> dict[str, Scalar]:
+            u, last = index * (share / PARTS), index == PARTS
+            t = before.t + (
+                u * h if index else EDGE * maximum(before.t, 1e-3)
+            )  # what jumps at the beginning has jumped
+            t = where(cut, t, now.t) if last else t
             state = motion.within(kept.before, kept.now, h, u, t)
-            acting = branch(last & ~cut, lambda: found.acting, lambda: motion.acting(state))
-            self.record.seen(state, acting, h * share / PARTS, t)
-            self.record.passes(acting.firm, t)
-            return [index + 1], ~last
+            acting = branch(cut, lambda: motion.acting(state), lambda: found.acting) if last else motion.acting(state)
+            if index:
+                self.record.passes(acting.firm, t)
+            return self.record.look(state, acting)
 
         branch(cut, lambda: None, lambda: self.record.energies(now, None))
-        loop([whole(0)], part, PARTS)
+        later = [look(index) for index in range(1, PARTS + 1)]
+        seen, at = memory({name: f"look.{name}" for name in later[0]}, dict.fromkeys(later[0], 0.0)), self.looked
+        first = branch(at.value == before.t, lambda: seen.value, seldom(lambda: look(0)))
+        self.record.looks([first, *later], before.t, share * h)
+        jumps = memory("steps.landed", False).value | motion.digital
+        for was, mode in zip(kept.seen["modes"], now.modes, strict=True):
+            jumps = jumps | (was != mode)
+        seen.value, at.value = {name: later[-1][name] for name in later[0]}, where(jumps, NOT_YET, now.t)
+
+    @property
+    def looked(self) -> Any:
+        """The time at which what acts was last looked at, if it goes on from there without a jump."""
+        return memory("look.time", NOT_YET)
 
     def memory(self) -> tuple[Kept, Kept]:
         """Names and starts of what is kept."""
@@ -122,6 +137,7 @@ class States(March):
         motion, known = self.motion, memory("steps.known", False)
 
         def compute() -> Point:
+            self.looked.value = NOT_YET
             found, _ = motion.point(now.state)
             return Point(now.state, found.slope)
 

@@ -7,7 +7,7 @@ for `simulation.reading`, which makes a result of them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..elements.pose import Pose, Spot
@@ -19,7 +19,7 @@ from ..model.clearances import Compliant, Rigid
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from ..numerics.linalg import is_zero
-from ..numerics.signals import peak, peaks, total
+from ..numerics.signals import crests, peak, peaks, total
 from .contact_solver import OPEN, STICKING, either
 from .contacts import contacts
 from .motion import LOSSES, Motion
@@ -107,10 +107,26 @@ class Bookkeeping:
         loop = self.motion.loop
         if loop and acting.command:
             long = not self.impulsive or not self.motion.fixed  # steps: what changes in them counts with both ends
-            held = self.impulsive or (self.motion.digital and not self.motion.fixed)
-            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=held)
+            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=self.impulsive)
+            peaks(loop.sizes(acting.command, at.q, at.t), at.t)
             loop.stray(at.q, acting.command, at.t)
         self.forces(acting, t)
+
+    def look(self, at: State, acting: Acting) -> dict[str, Scalar]:
+        """What has a peak, and what has a mean, of forces at a state inside a long step."""
+        loop, squares, sizes = self.motion.loop, *self.joint_forces(acting)
+        found = squares | sizes | self.smooth_forces(acting)
+        if loop and acting.command:
+            loop.stray(at.q, acting.command, at.t)
+            found |= loop.sizes(acting.command, at.q, at.t)
+        return found
+
+    def looks(self, found: Sequence[Mapping[str, Scalar]], begin: Scalar, span: Scalar) -> None:
+        """Keep peaks and means of what was looked at four times in a step, equally far apart."""
+        sizes = {name: [one[name] for one in found] for name in found[0]}
+        if self.motion.loop:
+            self.motion.loop.means(sizes, begin, span)
+        crests(sizes, begin, span)
 
     def passes(self, firm: Scalar, t: Scalar) -> None:
         """Count positions in which rows depend on each other: `firm`, seen at times t one after the other, falls to 0
@@ -146,9 +162,10 @@ class Bookkeeping:
             peak("momentum", maximum(off[0], off[1]))
             peak("momentum.angle", off[2])
 
-    def forces(self, acting: Acting, t: Scalar) -> None:
-        """The largest forces and accelerations; in a step with an impact impulses are no forces, and kept apart."""
-        motion, scale = self.motion, 1 if acting.over is None else 1 / acting.over
+    def joint_forces(self, acting: Acting) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
+        """What has a peak of joints, drives and contacts: squares of forces and normal forces, and sizes; or of
+        impulses."""
+        motion = self.motion
         squares = {
             f"{joint}.force": r.x * r.x + r.y * r.y for joint, r in zip(motion.joints, acting.reactions, strict=True)
         }
@@ -162,16 +179,23 @@ class Bookkeeping:
             if (drive := self.mechanism.owner(row)) in self.mechanism.drives:
                 sizes[f"{drive}.effort"] = abs(x)
         normals = {f"{label}.normal": touch.normal for label, touch in zip(motion.labels, acting.touches, strict=True)}
+        return squares, sizes | normals
+
+    def forces(self, acting: Acting, t: Scalar) -> None:
+        """The largest forces and accelerations; in a step with an impact impulses are no forces, and kept apart."""
+        scale = 1 if acting.over is None else 1 / acting.over
+        squares, sizes = self.joint_forces(acting)
 
         def lasting() -> None:
-            if self.impulsive and acting.touches and not motion.remembers:
+            if self.impulsive and acting.touches and not self.motion.remembers:
                 self.calm.value = self.acts(acting)
             found = {name: x * (scale * scale) for name, x in squares.items()}
-            found |= {name: x * scale for name, x in (sizes | normals).items()}
+            found |= {name: x * scale for name, x in sizes.items()}
             peaks(found | ({} if self.impulsive else self.smooth_forces(acting)), t)
 
         def impact() -> None:
-            peaks({f"{name}.impulse": x for name, x in (squares | normals).items()}, t)
+            of_contacts = {name: sizes[name] for name in (f"{label}.normal" for label in self.motion.labels)}
+            peaks({f"{name}.impulse": x for name, x in (squares | of_contacts).items()}, t)
 
         if self.impulsive and acting.touches:
             branch(self.jumps(acting), impact, lasting)
