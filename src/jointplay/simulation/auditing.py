@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
-from ..model.clearances import Compliant
+from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
 from ..physics.step import Stepper
 from .judgement import judged, verdict
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SMOOTH, IMPULSIVE = 1e-3, 1e-2  # of the energy turned over: what may be left over, by forces and by impulses over steps
 ROUNDING = 1e-12  # of an energy, in a step
 NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
+SHARP = 100.0  # times its mean: a contact force that is a spike
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -47,11 +48,14 @@ def audit(reading: Reading) -> list[Finding]:
             Finding("energy lost in impacts", reading.number("impact.loss"), "J"),
             Finding("energy lost by friction", reading.number("friction.loss"), "J"),
             Finding("energy created in impacts", reading.largest("created"), "J"),
+            Finding("work of the sharpest contact force over its play", squeeze(reading), "J"),
         ]
     spans = [motion.shortest() for _, motion in motions(reading.mechanism)]
     if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
         ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
         found.append(Finding("step beside the shortest change of a motion", ratio, "1"))
+    if reading.mechanism.loose(Following) and not reading.stepper.adaptive and len(reading.time):
+        found.append(Finding("turn of a journal in one step", whirl(reading), "rad"))
     if reading.mechanism.isolated():
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
@@ -81,6 +85,7 @@ def scales(reading: Reading) -> dict[str, float]:
     rates = [np.abs(reading.columns[f"{name}.rate"]).max(initial=0.0) for name in reading.system.coordinates]
     return {
         "energy": energy + rounding,
+        "kinetic": kinetic + rounding,
         "balance": balance,
         "available": available + balance,
         "gap": min([GAP * length, *plays]),
@@ -100,13 +105,42 @@ def load(reading: Reading) -> float:
     return float(forces.max(initial=0.0)) + NOTHING
 
 
+def squeeze(reading: Reading) -> float:
+    """The most that a lasting contact force would do over its play, of forces far above their mean (J): a light body
+    squeezed round its bearing throws heavy ones about by forces that go with 1 / its mass, which nothing elastic bears.
+    """
+    most = 0.0
+    for label in reading.labels:
+        joint = reading.mechanism.joints[reading.mechanism.owner(label)]
+        force, mean = reading.largest(f"{label}.normal"), float(reading.columns[f"{label}.normal"].mean())
+        if joint.loose and joint.play_unit == "m" and force > SHARP * mean:
+            most = max(most, force * joint.looseness)
+    return most
+
+
+def some(reading: Reading) -> np.ndarray:
+    """Some of the samples, by their numbers."""
+    found: np.ndarray = np.unique(np.linspace(0, len(reading.time) - 1, 20).astype(int))
+    return found
+
+
+def whirl(reading: Reading) -> float:
+    """The most that a journal in permanent contact goes round its bearing in a step, at some of the samples (rad)."""
+    names, worst, step = reading.system.coordinates, 0.0, reading.stepper.step  # type: ignore[attr-defined]
+    for i in some(reading):
+        q, v = (np.array([reading.columns[name + end][i] for name in names]) for end in ("", ".rate"))
+        for name, speed in statics.whirls(reading.system, q, v, float(reading.time[i])).items():
+            worst = max(worst, speed * step / reading.mechanism.joints[name].looseness)
+    return worst
+
+
 def drift(reading: Reading) -> float:
     """What redundant rows leave open at some of the samples."""
     redundant, worst = reading.one.freedom.redundant, 0.0
     if not redundant or not len(reading.time):
         return 0.0
     kept = [i for i, row in enumerate(reading.system.rows) if row in redundant]
-    for i in np.unique(np.linspace(0, len(reading.time) - 1, 20).astype(int)):
+    for i in some(reading):
         q = [reading.columns[name][i] for name in reading.system.coordinates]
         residual = reading.system.evaluate(q, t=reading.time[i]).residual
         worst = max(worst, float(np.abs(residual[kept]).max(initial=0.0)))

@@ -43,12 +43,16 @@ RULES = {
     "play crossed in one step": Rule("one", 0.2, 5, SHORTER),
     "delay of impacts": Rule("one", 0.05, math.inf, SHORTER),
     "step beside the shortest change of a motion": Rule("one", 1.0, math.inf, SHORTER),
+    "turn of a journal in one step": Rule("one", 0.25, math.inf, SHORTER),
     "contact violation": Rule("one", 1e-8, 100, SHORTER),
     "unconverged steps": Rule("steps", 1e-3, 100, SHORTER),
     "steps closed again": Rule("steps", 1.0, math.inf, SHORTER),
     "energy lost in impacts": Rule("balance", -0.1, 100, "lower the restitution or the friction"),
     "energy lost by friction": Rule("balance", -0.1, 100, SHORTER),
     "energy created in impacts": Rule("energy", 1e-5, 1e3, "lower the restitution or the friction"),
+    "work of the sharpest contact force over its play": Rule(
+        "kinetic", 1.0, math.inf, "its peak forces mean nothing: give light bodies their mass, or use compliant contact"
+    ),
     "momentum drift": Rule("momentum", 1e-6, 1e4, SHORTER),
     "angular momentum drift": Rule("spin", 1e-6, 1e4, SHORTER),
     "conditioning at the start": Rule("conditioning", 1e-6, math.inf, "start elsewhere, or look at the lengths"),

@@ -2,7 +2,7 @@
 
 from .assembly import Freedom, assemble, freedom, sizes
 from .branches import assemblies
-from .check import Check, check, doubts, matrix_text
+from .check import Check, check, doubts, matrix_text, whirls
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
 from .drives import followed, period, refuse_drives
@@ -19,5 +19,5 @@ __all__ = [
     "assemble", "assemblies", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
     "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
     "nearest", "null_space", "period", "play_unit", "reduced", "references", "refuse_drives", "refuse_massless",
-    "refuse_unequal", "sizes", "start", "twin",
+    "refuse_unequal", "sizes", "start", "twin", "whirls",
 ]  # fmt: skip

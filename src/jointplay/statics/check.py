@@ -242,20 +242,27 @@ def _idle(mechanism: Mechanism) -> Iterator[str]:
                     yield f"body {body!r} is held by {name!r} alone, and nothing moves it along; is a pin missing?"
 
 
-def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
-    """Journals in permanent contact that start fast round their bearings."""
+def whirls(system: System, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> dict[str, float]:
+    """How fast the journals in permanent contact go round their bearings (m/s), by their joints."""
     text = Equations(system.mechanism, lambda address: system.parameters.get(address, 0))
-    fastest = max([float(np.abs(v[0::3]).max()), float(np.abs(v[1::3]).max())]) if len(v) else 0.0
+    found = {}
     with np.errstate(all="ignore"):
-        pair = [text.pose(list(at), 0.0) for at in (q, q + 1e-7 * v)]
+        pair = [text.pose(list(at), t) for at in (q, q + 1e-7 * v)]
         for name, joint in system.mechanism.loose(Following).items():
             first, second = (pose.between(joint.between) for pose in pair)
-            speed = math.hypot(float(second.x - first.x), float(second.y - first.y)) / 1e-7
-            if speed > 0.05 * fastest and speed > 1e-6:
-                yield (
-                    f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing: rates that are not "
-                    "given are those of least kinetic energy; give more start rates for a calmer start"
-                )
+            found[name] = math.hypot(float(second.x - first.x), float(second.y - first.y)) / 1e-7
+    return found
+
+
+def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
+    """Journals in permanent contact that start fast round their bearings."""
+    fastest = max([float(np.abs(v[0::3]).max()), float(np.abs(v[1::3]).max())]) if len(v) else 0.0
+    for name, speed in whirls(system, q, v).items():
+        if speed > 0.05 * fastest and speed > 1e-6:
+            yield (
+                f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing: rates that are not "
+                "given are those of least kinetic energy; give more start rates for a calmer start"
+            )
 
 
 def _smooth(mechanism: Mechanism) -> Iterator[str]:

@@ -174,7 +174,8 @@ def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.n
     slopes = slopes[:, columns] @ np.linalg.pinv(there.B[np.ix_(part, columns)])  # of the gaps, by the rows
     unit = joint.looseness / np.maximum(np.abs(slopes).max(axis=0), TINY)
     box = -slopes * unit / joint.looseness
-    answer = linprog(pushes * unit, box, here.gaps[mine] / joint.looseness, bounds=(-REACH, REACH))
+    work = pushes * unit  # its tolerances are absolute, so all is by its own size
+    answer = linprog(work / np.abs(work).max(), box, here.gaps[mine] / joint.looseness, bounds=(-REACH, REACH))
     return there.residual[part] + (answer.x * unit if answer.success else 0.0)
 
 

@@ -32,6 +32,7 @@ BOUNCES = 6  # impacts in a step; what strikes after them rests
 IMPACTS = 12  # in a step at most; what is open still is moved out of penetration, and strikes in the next step
 PASSES = 3 + 4 * IMPACTS
 DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
+HOPS = 4.0  # times the approach that is seen at once as penetration: what is slower does not rebound
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
 SHORTEST = 1e-9  # of the step
 BRIEF = 0.05  # of the step: what acts is learnt over so much of it where it has jumped, so that it tells the beginning
@@ -239,6 +240,12 @@ class SecondOrder(Pass):
     def over(self, ahead: Going, rest: Scalar) -> Scalar:
         """Where a pass that is not the last in itself ends the step."""
         return self.impact & (rest <= SHORTEST * self.h)
+
+    @property
+    def slowest(self) -> Scalar:
+        """Steps so short that a contact is not seen to sink in one of them would let it hop for ever by what it has
+        gained when it is seen."""
+        return HOPS * DEEP / self.h if self.motion.fixed else 0.0
 
     def sinks(self, i: int, gap: Scalar) -> Scalar:
         """Where an open contact ends in penetration."""

@@ -1,0 +1,113 @@
+"""Silent wrong results that were hunted down: each run was judged fine."""
+
+import math
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import results, statics
+from jointplay.physics.dense import dense
+from jointplay.system import System
+from tests.fuzz import text_of
+
+BALL = """
+gravity: [0, {gravity}]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 3 kg, inertia: 0.1}}}}
+joints:
+  J: {{kind: revolute, between: [ground.O, b.centre], clearance: 0.1 mm, contact: {{kind: rigid, restitution: {e}}}}}
+start: {{journals: centred, b: 0, b.x: 0, b.y: 0}}
+"""
+
+
+@pytest.mark.parametrize("gravity, step, until", [(9.81, 2e-7, 0.02), (0.05, 1e-5, 0.5), (0.01, 1e-5, 1.0)])
+def test_what_falls_comes_to_rest_in_short_steps(gravity, step, until):
+    """Flights of t, 2 e t, 2 e^2 t, ... and then its weight: steps in which it does not sink visibly made it hop,
+    without a force."""
+    ball = jp.loads(BALL.format(gravity=-gravity, e=0.5))
+    run = jp.simulate(ball, until, jp.MoreauJean(step), every=until)
+    assert float(run.peak_force[0]) == pytest.approx(3 * gravity, rel=1e-6)
+    assert float(run.share_free[0]) == pytest.approx(3 * math.sqrt(2e-4 / gravity) / until, rel=1e-3)
+    assert len(run.impact_time) < 30
+
+
+GUIDE = """
+gravity: [{pull}, {push}]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: {mass}, inertia: {inertia}, points: {{P: [10 mm, 6 mm]}}}}}}
+joints:
+  J: {{kind: prismatic, between: [ground.O, b.P], axis: [1, 0], clearance: 1 um, length: 1 mm, radius: 0.1 mm,
+       bearing: second, contact: {{kind: rigid}}}}
+"""
+
+
+def test_the_wall_that_carries_a_guide_does_not_depend_on_the_size_of_loads():
+    """Masses of a kilogram and of a nanogram lean on the same corners."""
+    starts = []
+    for mass in (1.0, 1e-6, 1e-12):
+        guide = jp.loads(GUIDE.format(pull=3.0, push=9.0, mass=mass, inertia=1e-6 * mass))
+        starts.append(statics.start(System(guide))[0])
+    assert abs(starts[0][2]) > 1e-4
+    assert np.allclose(starts, starts[0], rtol=0, atol=1e-12)
+
+
+def test_rates_inside_a_step_of_no_length_are_those_of_its_ends():
+    """Places are known to rounding only, which over 1e-16 s was 1 m/s, and centrifugal forces of it."""
+    rate = dense(0.3, 1e-16, (1.0, 0.5, 2.0), (1.0 + 2.2e-16, 0.5, 2.0))[1]
+    assert float(rate) == pytest.approx(0.5, rel=1e-12)
+    first, last = ((math.sin(x), math.cos(x), -math.sin(x)) for x in (0.4, 0.5))
+    assert [float(x) for x in dense(0.5, 0.1, first, last)] == pytest.approx([math.sin(0.45), math.cos(0.45)], rel=1e-8)
+
+
+@pytest.mark.parametrize("omega", [1e2, 1e6])
+def test_the_first_chosen_step_knows_how_fast_a_mechanism_is(omega):
+    """A mass on a spring, x = cos(w t): the first step, which nothing judges, was 1e-6 s for all."""
+    model = f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{a: {{mass: 1e-9 kg, inertia: 1e-15}}}}
+joints: {{J: {{kind: prismatic, between: [ground.O, a.centre], axis: [1, 0], lower: -50 um, stop_restitution: 0.5}}}}
+forces: {{k: {{kind: spring, between: [ground.O, a.centre], stiffness: {1e-9 * omega**2}}}}}
+start: {{a.x: 10 um}}
+"""
+    run = jp.simulate(jp.loads(model), 5.0 / omega)
+    [stated] = [one["error"] for one in results.errors(run) if one["name"] == "a.x"]
+    off = np.abs(run.x.values[:, 0] - 1e-5 * np.cos(omega * run.time.values)).max()
+    assert off < 1e-4 * 1e-5 and off < 3 * stated
+
+
+SHAPER = """
+ground: {{points: {{O: [0, 0], R: [0, -0.3]}}}}
+bodies:
+  crank: {{bar: 0.1, mass: 1}}
+  block: {{mass: {mass}, inertia: {inertia}, points: {{pin: [0, 0]}}}}
+  rocker: {{bar: 0.6, mass: 3}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, crank.start]}}
+  J2: {{kind: revolute, between: [crank.end, block.pin], clearance: 0.5 mm, journal_radius: 10 mm}}
+  J3: {{kind: prismatic, between: [rocker.start, block.pin], axis: [1, 0]}}
+  J4: {{kind: revolute, between: [ground.R, rocker.start]}}
+drives: {{motor: {{kind: angle, of: crank, motion: {{kind: constant_speed, speed: 20}}}}}}
+start: {{crank: 0, rocker: 70 deg}}
+"""
+
+
+def test_a_light_block_squeezed_round_its_bearing_is_doubtful():
+    """The heavy rocker presses the light block off the top of its journal, and is thrown back when it comes round by
+    2 E M / (m c), 660 kN where compliant contact has 11 kN.  A block of 0.5 kg has what compliant contact has."""
+    heavy, light = (jp.simulate(jp.loads(SHAPER.format(mass=m, inertia=1e-4 * m)), 0.4) for m in (0.5, 0.01))
+    assert heavy.attrs["judgement"] == "fine" and float(heavy.peak_force.sel(joint="J2")) < 2e4
+    assert light.attrs["judgement"] == "doubtful" and float(light.peak_force.sel(joint="J2")) > 5e5
+    assert "work of the sharpest contact force over its play" in light.attrs["judgement_text"]
+    assert "use compliant contact" in light.attrs["judgement_text"]
+
+
+def test_a_journal_that_whirls_too_fast_for_its_steps_is_doubtful():
+    """In permanent contact at 8000 rad/s round its bearing, in steps of 0.05 ms: 1.5 % off."""
+    loose = jp.loads(text_of(10006))
+    runs = [jp.simulate(loose, 0.02, jp.FixedRungeKutta(step)) for step in (5e-5, 1e-5)]
+    turns = [results.audited(run, "turn of a journal in one step") for run in runs]
+    assert turns[0] == pytest.approx(5 * turns[1], rel=0.2)
+    assert [run.attrs["judgement"] for run in runs] == ["doubtful", "fine"]
+    assert abs(float(runs[0].angle[-1, 1] - runs[1].angle[-1, 1])) > 5e-4
