@@ -33,23 +33,7 @@ def audit(reading: Reading) -> list[Finding]:
         Finding("energy imbalance", reading.largest("imbalance"), "J"),
         Finding("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
     ]
-    if reading.stepper.impulsive:
-        q, v = np.split(reading.simulation.state[reading.lane], 2)
-        here = reading.system.evaluate(q, v, float(reading.simulation.time[reading.lane]))
-        off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
-        found += [
-            Finding("velocity drift at the end", off, "m/s or rad/s"),
-            Finding("penetration", reading.largest("penetration"), "m or rad"),
-            Finding("play crossed in one step", reading.largest("crossing"), "1"),
-            Finding("delay of impacts", reading.largest("late"), "1"),
-            Finding("contact violation", reading.largest("violation"), "1"),
-            Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
-            Finding("steps closed again", reading.largest("steps.refined"), "1"),
-            Finding("energy lost in impacts", reading.number("impact.loss"), "J"),
-            Finding("energy lost by friction", reading.number("friction.loss"), "J"),
-            Finding("energy created in impacts", reading.largest("created"), "J"),
-            Finding("work of the sharpest contact force over its play", squeeze(reading), "J"),
-        ]
+    found += of_impulses(reading) if reading.stepper.impulsive else []
     spans = [motion.shortest() for _, motion in motions(reading.mechanism)]
     if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
         ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
@@ -64,6 +48,26 @@ def audit(reading: Reading) -> list[Finding]:
         pressed = [reading.columns[f"{label}.normal"][0] for label in reading.system.contacts]
         found.append(Finding("contact force at the start", float(np.max(pressed, initial=0.0)), "N or N*m"))
     return judged(found, scales(reading))
+
+
+def of_impulses(reading: Reading) -> list[Finding]:
+    """What only steps of impulses leave to be judged."""
+    q, v = np.split(reading.simulation.state[reading.lane], 2)
+    here = reading.system.evaluate(q, v, float(reading.simulation.time[reading.lane]))
+    off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
+    return [
+        Finding("velocity drift at the end", off, "m/s or rad/s"),
+        Finding("penetration", reading.largest("penetration"), "m or rad"),
+        Finding("play crossed in one step", reading.largest("crossing"), "1"),
+        Finding("delay of impacts", reading.largest("late"), "1"),
+        Finding("contact violation", reading.largest("violation"), "1"),
+        Finding("unconverged steps", reading.largest("steps.unconverged"), "1"),
+        Finding("steps closed again", reading.largest("steps.refined"), "1"),
+        Finding("energy lost in impacts", reading.number("impact.loss"), "J"),
+        Finding("energy lost by friction", reading.number("friction.loss"), "J"),
+        Finding("energy created in impacts", reading.largest("created"), "J"),
+        Finding("work of the sharpest contact force over its play", squeeze(reading), "J"),
+    ]
 
 
 def scales(reading: Reading) -> dict[str, float]:

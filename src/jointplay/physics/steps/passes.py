@@ -233,7 +233,7 @@ class Pass:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing
                 W[2 * i + 1][2 * i + 1], b[2 * i + 1] = 1.0, 0.0
             # Newton's rule, for all that are closed
-            b[2 * i] = b[2 * i] + where(self.rebounds & (b[2 * i] < -self.slowest), bounce[i] * b[2 * i], 0.0)
+            b[2 * i] = b[2 * i] + where(self.rebounds & (abs(b[2 * i]) > self.slowest()), bounce[i] * b[2 * i], 0.0)
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             for k in (2 * i, 2 * i + 1):
                 W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
@@ -274,7 +274,6 @@ class Pass:
         )
         return Ends(rates, place, rows, touches, answer.violation)
 
-    @property
     def slowest(self) -> Scalar:
         """The approach (m/s or rad/s) that has no rebound."""
         return 0.0

@@ -241,7 +241,6 @@ class SecondOrder(Pass):
         """Where a pass that is not the last in itself ends the step."""
         return self.impact & (rest <= SHORTEST * self.h)
 
-    @property
     def slowest(self) -> Scalar:
         """Steps so short that a contact is not seen to sink in one of them would let it hop for ever by what it has
         gained when it is seen."""
