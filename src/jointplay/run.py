@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 import warnings
 from collections import Counter
@@ -214,7 +213,7 @@ class Run:
     def improve(self, spent: float) -> None:
         """Go over to better code where it is made, which has the same bits; quick code that has run for some time has
         it made in a thread, for this run or the next; spent: that of the last steps (s)."""
-        from .engine.native import native
+        from .engine.native import make
 
         if self.better is None:
             return
@@ -224,7 +223,7 @@ class Run:
         before = self.native.used
         self.native.used += spent
         if before <= QUICK_SECONDS < self.native.used:  # once, whatever run it is
-            threading.Thread(target=native, args=(self.program, *self.better), name="jointplay code").start()
+            make(self.program, *self.better)
 
     def stop(self) -> None:
         """Ask a run that another thread advances to come back after its present step."""

@@ -1,6 +1,11 @@
 """A program that is cut into short functions gives the bits of the whole one, alone and in lanes."""
 
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -190,3 +195,30 @@ def test_long_programs_are_cut_by_themselves_and_the_frame_is_the_run_s():
     other = Run(chain.program)
     assert other.native is chain.run.native and other.frame is not chain.run.frame
     assert Run(trace(lambda s, p: {"x": s.x * 0.5}, {"x": 1.0})).frame.size == 0
+
+
+INTERRUPTED = """
+import jointplay as jp
+import jointplay.run
+jointplay.run.QUICK_SECONDS = 0.0  # better code is made at once, in a thread
+bars = [f"b{i}" for i in range(12)]
+joints = {"J0": {"kind": "revolute", "between": ["ground.O", "b0.start"]}}
+joints |= {f"J{b}": {"kind": "revolute", "between": [f"{a}.end", f"{b}.start"]} for a, b in zip(bars, bars[1:])}
+chain = jp.Mechanism(
+    name="chain", ground={"points": {"O": (0, 0)}}, bodies={b: {"bar": 0.1, "mass": 0.1} for b in bars}, joints=joints
+)
+jp.simulate(chain, 0.01, jp.FixedRungeKutta(1e-4))
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3])
+def test_ctrl_c_while_the_end_waits_for_better_code_ends_the_process(tmp_path, moment):
+    """It ended in a segmentation fault now and then: LLVM was at work while the interpreter was taken down."""
+    place = {**os.environ, "JOINTPLAY_CACHE_DIR": str(tmp_path)}
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, env=place)
+    assert child.stdout.readline() == "done\n"
+    time.sleep(moment)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode in (0, 130, -signal.SIGINT)  # ended before, here, or after it had waited
