@@ -6,12 +6,14 @@ all that Linux has but `sched_getaffinity`. Nothing outside this file may use wh
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
 import stat
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +128,20 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if caught:
             handler(*caught[0])
+
+
+def at_work(text: Callable[..., object], *given: Any) -> None:
+    """Have something made in a thread.  Where it is at work in machine code, the interpreter must not be taken down: a
+    process waits for it at its end, and Ctrl-C then ends the process at once."""
+    maker = threading.Thread(target=text, args=given, name="jointplay code", daemon=True)
+    maker.start()
+
+    def wait() -> None:
+        try:
+            maker.join()
+        except KeyboardInterrupt:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(130)
+
+    atexit.register(wait)

@@ -213,7 +213,8 @@ class Run:
     def improve(self, spent: float) -> None:
         """Go over to better code where it is made, which has the same bits; quick code that has run for some time has
         it made in a thread, for this run or the next; spent: that of the last steps (s)."""
-        from .engine.native import make
+        from .engine.native import native
+        from .host import at_work
 
         if self.better is None:
             return
@@ -223,7 +224,7 @@ class Run:
         before = self.native.used
         self.native.used += spent
         if before <= QUICK_SECONDS < self.native.used:  # once, whatever run it is
-            make(self.program, *self.better)
+            at_work(native, self.program, *self.better)
 
     def stop(self) -> None:
         """Ask a run that another thread advances to come back after its present step."""

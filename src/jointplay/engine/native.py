@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import functools
 import hashlib
 import os
-import sys
 import threading
 import time
 from pathlib import Path
@@ -113,23 +111,3 @@ def optimised(text: str, machine: Any) -> Any:
         if not function.is_declaration:
             passes.run(function, builder)
     return module
-
-
-def make(program: Program, *which: Any) -> None:
-    """Have machine code made in a thread, for this run or the next.
-
-    LLVM must not be at work while the interpreter is taken down, so a process waits for it at its end; Ctrl-C then ends
-    it at once.
-    """
-    maker = threading.Thread(target=native, args=(program, *which), name="jointplay code", daemon=True)
-    maker.start()
-
-    def wait() -> None:
-        try:
-            maker.join()
-        except KeyboardInterrupt:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(130)
-
-    atexit.register(wait)
