@@ -87,7 +87,7 @@ def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
     [largest] = re.findall(
         r"^tracking error crank +largest (\S+)", printed["run steered.yaml --until 1 s"], re.MULTILINE
     )
-    assert 0 < float(largest) < 1e-4  # degrees
+    assert 0 <= float(largest) < 1e-4  # degrees; what is rounding is printed as 0
     sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
     assert {
         "slider.nc",
