@@ -88,7 +88,7 @@ def test_a_simulation_shows_no_text():
 
 def test_an_exponent_of_rigid_contact_does_not_depend_on_how_often_it_is_set_back():
     """A journal that slides round its bearing without friction: set back off the contact, or with the forces of the
-    last step learnt anew, the second trajectory was kicked each time (25 and 69 1/s for these two intervals)."""
+    last step learnt anew, the second trajectory was kicked each time."""
     rocker = jp.library.crank_rocker_2016(3e-3, friction=0.0).replace(
         drives={"motor": {"kind": "angle", "of": "crank", "motion": {"kind": "constant_speed", "speed": 6.0}}}
     )

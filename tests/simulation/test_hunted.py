@@ -111,3 +111,19 @@ def test_a_journal_that_whirls_too_fast_for_its_steps_is_doubtful():
     assert turns[0] == pytest.approx(5 * turns[1], rel=0.2)
     assert [run.attrs["judgement"] for run in runs] == ["doubtful", "fine"]
     assert abs(float(runs[0].angle[-1, 1] - runs[1].angle[-1, 1])) > 5e-4
+
+
+def test_a_wall_that_pulls_from_the_start_on_is_told():
+    model = """
+        name: two bars in a row
+        ground: {points: {O: [0, 0]}}
+        bodies: {a: {bar: 1 m, mass: 2 kg}, b: {bar: 0.7 m, mass: 1 kg}}
+        joints:
+          J: {kind: revolute, between: [ground.O, a.start]}
+          K:
+            {kind: revolute, between: [a.end, b.start], clearance: 20 mm, contact: {kind: following, on_loss: continue}}
+        start: {a: -20 deg, b: -60 deg}
+        """
+    run = jp.simulate(jp.loads(model), 0.05)
+    assert float(run.least_normal.sel(loose_joint="K")) < 0
+    assert "joint 'K': the wall pulls with 1.035 N" in run.attrs["notes"]

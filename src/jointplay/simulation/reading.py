@@ -331,8 +331,12 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
         which = "a singular position" if passes == 1 else f"{passes} singular positions"
         remarks.append(
-            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates"
+            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates; "
+            "forces may grow without bound there, and then peaks tell only how near a step came"
         )
+    for joint, push in one.pushes.items():
+        if push < 0:  # where that ends a run, its outcome says so
+            remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
     remarks += unlisted(simulation, lane)
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
