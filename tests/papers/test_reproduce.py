@@ -8,6 +8,7 @@ import types
 
 import pytest
 
+import jointplay as jp
 from jointplay import papers
 from jointplay.cli import main
 from jointplay.cli.reproduce import Counter
@@ -132,3 +133,21 @@ def test_a_study_is_computed_in_processes_of_its_own_too():
     """In their order, whichever comes first."""
     one = list(Study("grigore").records(case=["degrees of freedom"], workers=2))
     assert [record.computed for record in one] == [3, 1, 4, 2, 3] and all(record.good for record in one)
+
+
+def test_a_row_whose_run_was_interrupted_is_not_kept(tmp_path, monkeypatch):
+    """A run that is not strict returns what it has when a signal comes; the peak of half a run was kept as a result."""
+    monkeypatch.setenv("JOINTPLAY_CACHE_DIR", str(tmp_path))
+
+    def interrupt(time):
+        if time > 0.5:
+            raise KeyboardInterrupt
+
+    def half():
+        run = jp.simulate(jp.library.pendulum(), 1.0, jp.FixedRungeKutta(1e-5), strict=False, progress=interrupt)
+        return float(run.time[-1])
+
+    row = Row("table 1", {}, "x", "m", half, 1.0, within=1e-9, study="toy")
+    with pytest.raises(KeyboardInterrupt):
+        working.made(row, keep=True)
+    assert working.recall(row) is None

@@ -13,6 +13,7 @@ from typing import Any
 from .. import cache
 from .._version import __version__
 from ..parallel import OnProgress, stream
+from ..simulation.outcome import cut_short
 from .rows import Row
 from .verdicts import Record
 
@@ -76,8 +77,11 @@ def work(task: tuple[str, dict[str, Any], list[int], bool]) -> dict[int, dict[st
 
 
 def made(row: Row, keep: bool) -> Record:
-    """A row's record, and kept."""
+    """A row's record, and kept; none where a signal ended one of its runs early, which then returned what it had."""
+    before = len(cut_short)
     record = row.record()
+    if len(cut_short) > before:
+        raise KeyboardInterrupt
     if keep:
         cache.write(key(row), json.dumps(record.as_dict()).encode())
     return record

@@ -18,7 +18,7 @@ from .auditing import trust
 from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
-from .outcome import Ending, Finding, Outcome, SimulationFailed
+from .outcome import Ending, Finding, Outcome, SimulationFailed, cut_short
 from .settling import settled_time
 from .simulation import Simulation
 
@@ -196,4 +196,5 @@ def march(simulation: Simulation, progress: Callable[[float], None] | None, stri
             raise
         time = float(simulation.time[0])
         text = f"interrupted at t = {time:.6g} s of {until:g} s"
+        cut_short.append(text)
         simulation.ended(0, Outcome(Ending.INTERRUPTED, text, time))

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
+cut_short: list[
+    str
+] = []  # what Ctrl-C ended in this process and was returned as far as it was: no number of a whole run
+
+
 class Ending(StrEnum):
     """How a run stands or ended."""
 
