@@ -38,7 +38,13 @@ def test_what_is_read_of_a_lane_is_what_its_result_holds(mechanism, stepper):
     for name in names:  # each asked first of all, since groups are read when they are asked for
         found = Recorded.of_lane(simulation, 0).get(name)
         assert found is not None and found.dims == run[name].dims, name
-        assert np.array_equal(found.values, run[name].values, equal_nan=True), name
+        # samples raise the peaks of a result where they lie beyond the tops of cubics: by rounding, so what is nothing
+        # but rounding has its peak anywhere
+        size = run[name.removesuffix("_time")].values if name.startswith("peak") else None
+        some = np.abs(size) > 1e-9 if size is not None else np.full(found.values.shape, True)
+        assert np.array_equal(found.values[some], run[name].values[some], equal_nan=found.values.dtype.kind == "f"), (
+            name
+        )
         assert found.attrs.get("units") == run[name].attrs.get("units"), name
     lane = Recorded.of_lane(simulation, 0)
     force = quantity(lane, None, "force", "J3", 0.0)
