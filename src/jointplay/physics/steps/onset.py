@@ -28,7 +28,7 @@ FAR = 0.5  # of a gap: what moves by less in a step does not reach its wall
 CRUDE = 0.01  # of how far a gap moves in a step: H that misses more of it does not tell how often it closes
 NEARLY = 0.01  # of the tolerance: by so much of the way in a pass its contacts may be missed
 TRIES = 20.0  # to meet a contact, before the step is given up
-SHORTER, SHORTEST = 4.0, 25.0  # errors that stand for half the step, and for a fifth of it
+HALF, FIFTH = 4.0, 25.0  # errors that stand for half the step, and for a fifth of it
 
 
 class Onset(SecondOrder):
@@ -93,7 +93,7 @@ class Onset(SecondOrder):
         """The pass with its error: one that is too long to tell where contacts begin is given up."""
         if not self.near.gaps:
             return ahead
-        return replace(ahead, error=maximum(ahead.error, where(self.unsure > 0.5, SHORTER, 0.0)))
+        return replace(ahead, error=maximum(ahead.error, where(self.unsure > 0.5, HALF, 0.0)))
 
     def onward(self, this: Passed) -> tuple[Going, Scalar]:
         """What follows a pass that does not end the step: one that leads into contacts but misses them is put right."""
@@ -138,6 +138,6 @@ class Onset(SecondOrder):
             k=where(arrived, k, best),
             hit=[where(x, 1.0, 0.0) for x in kept],
             sought=[low, high, tries + 1.0],
-            error=where(lost, SHORTEST, 0.0),
+            error=where(lost, FIFTH, 0.0),
         )
         return again, ~arrived | others
