@@ -33,7 +33,7 @@ def test_random_files_are_refused_or_computed(batch):
 def test_what_once_failed(file):
     found = examined(file.read_text())
     if found is not None:
-        ran(found)
+        honest(found, step=int(file.stem.removeprefix("seed")) % 6 == 0)
 
 
 def test_the_same_seed_makes_the_same_file():

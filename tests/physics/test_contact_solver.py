@@ -1,11 +1,22 @@
 """The closed form of two contacts beside the search over modes, and both beside Signorini's and Coulomb's laws."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jointplay.engine import trace
-from jointplay.physics.contact_solver import FINE, OPEN, STICKING, ContactProblem, likely, several, solve_contacts
+from jointplay.physics.contact_solver import (
+    BACKWARD,
+    FINE,
+    FORWARD,
+    OPEN,
+    STICKING,
+    ContactProblem,
+    likely,
+    several,
+    solve_contacts,
+)
 from jointplay.run import Run
 
 PLACES = [f"{i}.{j}" for i in range(4) for j in range(i + 1)]
@@ -85,3 +96,28 @@ def test_a_contact_that_cannot_approach_is_open():
     run = Run(trace(held, {"n": 1.0, "violation": 1.0}, {"w": 1.0, "mode": float(STICKING)}))
     run.advance(1)
     assert run["n"] == 0 and run["violation"] == 0
+
+
+@pytest.mark.parametrize("mode", [OPEN, FORWARD, BACKWARD, STICKING])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_contact_that_slips_only_as_it_opens_has_no_friction_while_it_is_shut(mode, count):
+    """Of one freedom all friction in the cone would keep it shut; rounding must not choose.  In a rebound it slips."""
+    lever, rate, n = np.array([0.7, -0.4]), -1e-5, 2 * count
+
+    def held(s, p):
+        W = [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
+        for i in (0, 1):
+            W[i][:2] = [p.w * lever[i] * x for x in lever]
+        b = [lever[0] * p.rate * (1 + p.e), lever[1] * p.rate, *[p.w] * (n - 2)]
+        active, modes = [p.w > 0] * count, [p.mode, *[0 * p.mode] * (count - 1)]
+        answer = solve_contacts(ContactProblem(W, b, [0.2] * count, [0.2] * count, active, modes, [False] * count))
+        return {"n": answer.impulses[0] + 0 * s.n, "t": answer.impulses[1] + 0 * s.n, "mode": answer.modes[0] + 0 * s.n}
+
+    run = Run(trace(held, {"n": 1.0, "t": 1.0, "mode": 1.0}, {"w": 1.3, "rate": rate, "e": 0.0, "mode": mode}))
+    run.advance(1)
+    assert float(run["n"][0]) == pytest.approx(-rate / (1.3 * lever[0]), rel=1e-6)
+    assert abs(run["t"][0]) < 1e-9 * run["n"][0] and run["mode"][0] == STICKING
+    run.start(0, {"w": 1.3, "rate": rate, "e": 0.5, "mode": mode})
+    run.advance(1)
+    slip = lever[1] * (rate + 1.3 * (lever @ [run["n"][0], run["t"][0]]))
+    assert run["t"][0] == pytest.approx(-0.2 * run["n"][0] * np.sign(slip), rel=1e-6)

@@ -9,7 +9,7 @@ that stay open or go on sliding, which is what they mostly do, have a closed for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..engine.text import branch, loop, seldom
 from ..engine.trees import mapped
@@ -23,6 +23,8 @@ LOCAL = 6  # rounds of switching each contact by its own signs
 MOST = 4096  # combinations of the active contacts tried at most
 MET = 1e-7  # of the fastest approach: what a closed contact may keep of its own
 SOFT = 1e-12  # relative regularisation, for contacts that share a direction
+WEDGED = 1e-9  # of the product of its responses: a contact whose determinant is less slips only as it opens
+SLIPLESS = 1e-6, 1e-12  # of its slip, and m/s: what is left of it counts as rounding
 FINE = 1e-11  # violation that counts as none, relative to the impulses
 
 
@@ -59,10 +61,32 @@ class Answer:
 
 def solve_contacts(problem: ContactProblem) -> Answer:
     """The impulses that keep closed contacts from approaching, with friction in its cone."""
+    idle = [not smooth and wedged(problem, i) for i, smooth in enumerate(problem.smooth)]
+    friction, static = (
+        [where(still, 0.0, mu) for still, mu in zip(idle, row, strict=True)]
+        for row in (problem.friction, problem.static)
+    )
+    problem = replace(problem, friction=friction, static=static)
     if problem.count == 1:
-        return single(problem)
-    first = likely(problem)
-    return pair(problem, first) if problem.count == 2 else several(problem, first)
+        answer = single(problem)
+    else:
+        first = likely(problem)
+        answer = pair(problem, first) if problem.count == 2 else several(problem, first)
+    modes = [
+        mode if still is False else where(still & (mode > OPEN), STICKING, mode)
+        for still, mode in zip(idle, answer.modes, strict=True)
+    ]
+    return replace(answer, modes=modes)
+
+
+def wedged(problem: ContactProblem, i: int) -> Scalar:
+    """Where a contact that stays shut cannot slip.  Any friction in its cone would do then (a body with one freedom that
+    rests on a rough wall), with another normal force each; the choice is none, and not that of rounding."""
+    W, (bn, bt) = problem.W, problem.b[2 * i : 2 * i + 2]
+    (wnn, wnt), (_, wtt) = (row[2 * i : 2 * i + 2] for row in W[2 * i : 2 * i + 2])
+    share, rounding = SLIPLESS
+    still = abs(wnn * bt - wnt * bn) <= (share * abs(bt) + rounding) * wnn
+    return (wnn * wtt - wnt * wnt <= WEDGED * wnn * wtt) & still
 
 
 def likely(problem: ContactProblem) -> Vector:

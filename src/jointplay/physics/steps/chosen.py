@@ -173,7 +173,7 @@ class ChosenStep(Onset):
 
     def waiting(self, leaves: Scalar) -> Scalar:
         """A contact that hardly opens is not let go yet."""
-        return self.learning | ~leaves
+        return where(leaves, self.learning, True)
 
     def moved(self, ends: Ends, place: Landing, gaps: Vector) -> State:
         """The state after the pass, with what the next steps go by."""

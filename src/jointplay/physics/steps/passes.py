@@ -264,7 +264,7 @@ class Pass:
             lost = where(self.impact, -0.5 * n * (un + opened[i]), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
             if pull:
                 lost = lost[0] - 0.5 * pull[i] * (opened[i] + opening), lost[1]
-            leaves = (opening > still) | ~shut
+            leaves = where(shut, opening > still, True)
             mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
             touches.append(Touch(0.0, opening, slip, n, t, mode, struck, struck, un, *lost))
         kick, called = self.spread.after(held, lines, responses)
@@ -294,7 +294,7 @@ class Pass:
         slides = where(slip > 0, FORWARD, BACKWARD)
         resting = where(abs(slip) <= STILL, STICKING, slides)
         pushing = where(normal > 0, found, where(self.waiting(leaves), before, OPEN))
-        after = where(active & ~opens, where(normal > 0, found, resting), OPEN)
+        after = where(opens, OPEN, where(active, where(normal > 0, found, resting), OPEN))
         return where(self.impact, after, where(active, pushing, OPEN))
 
     def waiting(self, leaves: Scalar) -> Scalar:
