@@ -80,8 +80,8 @@ def solve_contacts(problem: ContactProblem) -> Answer:
 
 
 def wedged(problem: ContactProblem, i: int) -> Scalar:
-    """Where a contact that stays shut cannot slip.  Any friction in its cone would do then (a body with one freedom that
-    rests on a rough wall), with another normal force each; the choice is none, and not that of rounding."""
+    """Where a contact that stays shut cannot slip.  Any friction in its cone would do then, with another normal force
+    each (a body with one freedom that rests on a rough wall); the choice is none, and not that of rounding."""
     W, (bn, bt) = problem.W, problem.b[2 * i : 2 * i + 2]
     (wnn, wnt), (_, wtt) = (row[2 * i : 2 * i + 2] for row in W[2 * i : 2 * i + 2])
     share, rounding = SLIPLESS
