@@ -11,10 +11,11 @@ import pytest
 import jointplay as jp
 from jointplay.analysis import Series, textbook
 from jointplay.analysis.contact_numbers import contact_evidence, other_contacts
-from jointplay.analysis.driving import drive_period
 from jointplay.analysis.evidence import VERDICTS
-from jointplay.analysis.judge import fitting
+from jointplay.analysis.judge import fitting, planned
+from jointplay.analysis.trajectories import far_enough
 from jointplay.model import Prismatic
+from jointplay.model.repeats import drive_period
 from tests.analysis.signals import regular, sampled
 
 SOME = [one for i, one in enumerate(regular()) if i in (1, 6, 10, 13, 22)]
@@ -107,6 +108,25 @@ def test_drive_periods():
     two = jp.library.wu_2017((1.0, 2**0.5))
     with pytest.raises(ValueError, match=r"have no common period.*--period"):
         jp.verdict(two)
+
+
+def test_a_periodic_table_repeats_and_an_offset_of_a_rate_turns():
+    cut = jp.table([0.5, 0.8, 1.0], [0.0, 1.0, 0.0], ends="periodic")  # half a second
+    four = jp.library.four_bar().replace(forces={"cut": {"kind": "torque", "on": "crank", "torque": cut}})
+    assert drive_period(four) == pytest.approx(0.5)
+    wobbling = jp.sine(1.0, 6.0, offset=4.0)  # 6 rad/s beside a mean of 4 rad/s: 2 and 3 turns in pi
+    turned = jp.library.four_bar().replace(drives={"motor": {"kind": "rate", "of": "crank", "motion": wobbling}})
+    assert drive_period(turned) == pytest.approx(math.pi)
+    held = jp.table([0.0, 1.0], [0.0, 1.0], ends="held")
+    with pytest.raises(ValueError, match="'table' and does not repeat"):
+        drive_period(four.replace(forces={"cut": {"kind": "torque", "on": "crank", "torque": held}}))
+
+
+def test_neighbours_find_room_in_the_play_of_a_fit():
+    fitted = jp.library.slider_crank(speed=3.0).loosen("J3", fit="10 H7/g6", contact=jp.Rigid())  # 8.5 um
+    make, plan = planned(fitted, until=0.5)
+    assert max(plan.separations) > 1e-5  # more than the play
+    assert 1e-7 < max(far_enough(make(1), plan)) < 0.5 * fitted.value("J3.clearance")
 
 
 def test_without_freedom_the_drives_decide():

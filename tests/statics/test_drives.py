@@ -37,7 +37,9 @@ def swinging(frequency, offset=0.0):
         (driven(turning(2.0), 0.3), math.pi),
         (driven(2.0, kind="rate"), math.pi),
         (driven(swinging(3.0), kind="rate"), math.tau / 3),
-        (driven(swinging(3.0, 1.0), kind="rate"), None),  # it goes on turning
+        (driven(swinging(3.0, 1.0), kind="rate"), math.tau),  # one turn, three swings
+        (driven({"kind": "table", "times": [0, 0.5, 2], "values": [0, 1, 0], "ends": "periodic"}), 2.0),
+        (driven({"kind": "table", "times": [0, 0.5, 2], "values": [0, 1, 0]}), None),
         (driven(turning(1.0), turning(math.sqrt(2))), None),
         (driven({"kind": "polynomial", "coefficients": [0, 1]}), None),
         (driven(0.3), None),

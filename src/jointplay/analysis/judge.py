@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..model.repeats import drive_period
 from ..physics.steps.moreau_jean import STEP
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
 from .contact_numbers import contact_evidence, variants
-from .driving import drive_period
 from .evidence import PERIODIC, VERDICTS, Evidence, Verdict, decided
 from .indicators import series_verdict
 from .pace import Pace, Stage

@@ -14,10 +14,10 @@ import numpy as np
 from ..errors import InputError
 from ..host import cores
 from ..model.mechanism import Mechanism
+from ..model.repeats import drive_period
 from ..results import flat
 from ..simulation import Simulation
 from ..system import System
-from .driving import drive_period
 from .judge import fitting
 from .sections import repeat
 

@@ -30,6 +30,7 @@ SAMPLES = 4000  # of it
 SEPARATIONS = (1e-7, 1e-8, 1e-6)  # the first over all of the time, the others over a part of it
 COARSE = (3e-5, 1e-5, 1e-4)  # of rigid contact, whose closed gaps are kept within a tolerance
 IN_STEPS = 3.0  # separation of rigid contact over how far a gap closes in a step, at least
+OF_PLAY = 1 / 3  # the largest of these separations over the smallest play: a neighbour must find room in it
 LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
 PARTS = 100  # of the time to settle, between which a simulation may be stopped
@@ -193,7 +194,7 @@ def approach(thing: Any, until: float, tell: Callable[[float], bool]) -> bool:
 
 
 def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
-    """The separations of the sweep, of rigid contact not smaller than gaps close in a step or two.
+    """The separations of the sweep, of rigid contact small beside the plays, and not smaller than gaps close in steps.
 
     Below, both trajectories strike in the same step, and that one strikes earlier than the other, by which impacts
     part neighbouring motions, is lost: the exponent comes out too small.
@@ -208,7 +209,9 @@ def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
         thing.step()
         most = max(most, float(np.abs(thing.observe(gaps)[0] - before).max()))
     thing.reset(here)
-    scale = max(1.0, IN_STEPS * most / plan.separations[0])
+    plays = [joint.looseness for joint in thing.base.mechanism.joints.values() if joint.looseness > 0]
+    scale = min([1.0, *(OF_PLAY * play / max(plan.separations) for play in plays)])
+    scale = max(scale, IN_STEPS * most / plan.separations[0])
     return tuple(scale * one for one in plan.separations)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..elements.pose import Here, Pose
-from ..errors import ComputationFailed
+from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
-from ..model.motions import Constant, ConstantSpeed, Sine
+from ..model.motions import Constant
 from ..model.parts import ModelError, Problem
+from ..model.repeats import common_period, driven
 from ..system import System, as_system
 from .assembly import assemble, freedom
 from .cycle import DrivenPath, DrivenState, Far, Unassembled
@@ -24,35 +24,19 @@ LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody k
 FARTHEST = 200.0  # rad or sizes of the mechanism per follow: half a second of computing
 POINTS = 90  # times at which the way is looked at
 STEPS = 700  # tried in all: half a second of computing, also where the drives grow fast
-DENOMINATOR = 1000  # of the ratio of two speeds, beyond which they do not repeat together
 
 
 def period(mechanism: Mechanism) -> float | None:
-    """The time (s) after which all drives repeat; None if they never do, or are neither constant speeds nor sines.
+    """The time (s) after which all drives repeat; None if they never do, or not that anybody knows.
 
     >>> from jointplay.model import library
     >>> round(period(library.wu_2017()), 9)  # 30 and 50 deg/s
     36.0
     """
-    rates = []
-    for drive in mechanism.drives.values():
-        motion = drive.motion
-        if isinstance(motion, Constant):
-            rates.append(motion.value if drive.at_rate else 0.0)
-        elif isinstance(motion, ConstantSpeed) and drive.turns and not drive.at_rate:
-            rates.append(motion.speed)
-        elif isinstance(motion, Sine) and (not drive.at_rate or not motion.offset):
-            rates.append(motion.frequency)
-        else:
-            return None
-    rates = [abs(rate) for rate in rates if rate]
-    if not rates:
+    try:
+        return common_period(list(driven(mechanism)))
+    except InputError:
         return None
-    shares = [Fraction(rate / rates[0]).limit_denominator(DENOMINATOR) for rate in rates]
-    if not all(math.isclose(share, rate / rates[0], rel_tol=1e-9) for share, rate in zip(shares, rates, strict=True)):
-        return None
-    whole = Fraction(math.lcm(*(s.denominator for s in shares)), math.gcd(*(s.numerator for s in shares)))
-    return math.tau / rates[0] * float(whole)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ..errors import InputError
-from ..model.mechanism import Mechanism
-from ..model.motions import Constant, ConstantSpeed, Sine, Sum
+from ..parts.tables import Table
+from .mechanism import Mechanism
+from .motions import Constant, ConstantSpeed, Sine, Sum
 
 DENOMINATOR = 1000  # of the ratio of two rates, beyond which they do not repeat together
 EQUAL = 1e-9
@@ -23,7 +24,11 @@ def drive_period(mechanism: Mechanism) -> float | None:
     >>> round(drive_period(library.wu_2017()), 9)  # 30 and 50 deg/s
     36.0
     """
-    found = list(turning(mechanism))
+    return common_period(list(turning(mechanism)))
+
+
+def common_period(found: list[tuple[str, float]]) -> float | None:
+    """The time (s) after which named rates (rad/s) repeat together; None of none."""
     if not found:
         return None
     first, slowest = min(found, key=lambda one: one[1])
@@ -42,10 +47,7 @@ def drive_period(mechanism: Mechanism) -> float | None:
 
 def turning(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
     """The rates (rad/s) of all that depends on time, by name."""
-    for name, drive in mechanism.drives.items():
-        yield from rates(
-            f"drive {name!r}", drive.motion, rate_drive=drive.at_rate, turns=drive.turns and not drive.at_rate
-        )
+    yield from driven(mechanism)
     for name, force in mechanism.forces.items():
         for part in ("x", "y", "torque"):
             if hasattr(force, part):
@@ -63,8 +65,16 @@ def turning(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
             yield f"samples of {name!r}", math.tau / time
 
 
+def driven(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
+    """The rates (rad/s) of the drives, by name."""
+    for name, drive in mechanism.drives.items():
+        yield from rates(
+            f"drive {name!r}", drive.motion, rate_drive=drive.at_rate, turns=drive.turns and not drive.at_rate
+        )
+
+
 def rates(name: str, motion: object, rate_drive: bool = False, turns: bool = False) -> Iterator[tuple[str, float]]:
-    """The rates of a motion: of its sines, and of an angle that turns at constant speed."""
+    """The rates of a motion: of its sines and periodic tables, and of an angle that turns at constant speed."""
     if isinstance(motion, Sum):
         for i, part in enumerate(motion.terms, 1):
             yield from rates(f"{name}, term {i}", part, rate_drive, turns)
@@ -74,6 +84,10 @@ def rates(name: str, motion: object, rate_drive: bool = False, turns: bool = Fal
     elif isinstance(motion, Sine):
         if motion.frequency:
             yield name, abs(motion.frequency)
+        if rate_drive and motion.offset:
+            yield f"{name}, offset", abs(motion.offset)
+    elif isinstance(motion, Table) and motion.ends == "periodic" and not rate_drive:
+        yield name, math.tau / (motion.times[-1] - motion.times[0])
     elif isinstance(motion, ConstantSpeed) and turns and not rate_drive:
         if motion.speed:
             yield name, abs(motion.speed)
