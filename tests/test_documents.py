@@ -162,6 +162,17 @@ def test_readme_shows_the_page_and_the_path_of_a_journal():
     assert "`python -m tests.browser.pictures`" in figures  # which draws both again
 
 
+@pytest.mark.parametrize("paper", ["akhadkar2016", "grigore", "wu2017", "coelho", "bai2026"])
+def test_pages_of_papers_show_each_figure_that_is_drawn_for_them(paper):
+    tree = ast.parse((ROOT / "docs/papers/figures" / f"{paper}.py").read_text(encoding="utf-8"))
+    drawn = {x.name for x in tree.body if isinstance(x, ast.FunctionDef) and not x.name.startswith("_")}
+    page = (ROOT / "docs/papers" / f"{paper}.md").read_text(encoding="utf-8")
+    shown = re.findall(rf"images/paper_{paper}_(\w+)\.png", page)
+    assert sorted(shown) == sorted(drawn) and len(drawn) >= 4
+    files = (ROOT / "docs/images").glob(f"paper_{paper}*.png")
+    assert {path.stem for path in files} == {f"paper_{paper}_{name}" for name in drawn}
+
+
 def test_the_demo_is_what_readme_says():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     [recipe] = re.findall(r"^demo:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
