@@ -244,3 +244,19 @@ def test_what_lies_apart_briefly_is_not_forgotten():
     assert likeness.forgotten(run, [far, far], STRIKING) == "J3"
     assert likeness.forgotten(run, [far, own], STRIKING) == ""
     assert likeness.forgotten(run, [half], STRIKING) == ""
+
+
+def test_a_block_that_slides_and_does_not_turn_is_not_sensitive():
+    """The range of its angle is rounding, 1e-19 rad, and so is the difference to its companions."""
+    block = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 2 kg, inertia: 0.01}}
+joints:
+  G: {kind: prismatic, between: [ground.O, b.centre], clearance: 0.1 mm, length: 0.1,
+      contact: {kind: rigid, friction: 0.3}}
+forces: {F: {kind: force, at: b.centre, x: {kind: sine, amplitude: 10, frequency: 5}}}
+start: {b: 0, b.x: 0}
+""")
+    run = jp.simulate(block, until=3.0)
+    assert json.loads(run.notes) == []
+    assert stated(run)["b.x"]["error"] < 1e-5

@@ -127,3 +127,27 @@ def test_a_wall_that_pulls_from_the_start_on_is_told():
     run = jp.simulate(jp.loads(model), 0.05)
     assert float(run.least_normal.sel(loose_joint="K")) < 0
     assert "joint 'K': the wall pulls with 1.035 N" in run.attrs["notes"]
+
+
+SLOT = """
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 1 kg, inertia: 1}}}}
+joints: {{S: {{kind: slot, between: [ground.O, b.centre], axis: [1, 0], clearance: 0.5 m, contact: {contact}}}}}
+start: {{b.x: 0, b.y: 0, journals: centred}}
+"""
+
+
+def test_a_fall_that_ends_at_rest_is_free_up_to_its_impact():
+    """The step that an impact without rebound ends was counted as one in contact, and the fall nearly is one step."""
+    run = jp.simulate(jp.loads(SLOT.format(contact="{kind: rigid}")), until=1.0)
+    assert float(run.share_free.sel(contact="S.lower")) == pytest.approx(math.sqrt(1 / 9.81), rel=1e-9)
+
+
+@pytest.mark.parametrize("every", [1e-3, 0.2])
+def test_the_share_of_time_of_compliant_contact_does_not_depend_on_the_samples(every):
+    """It was that of the samples, and was stated with an error of 1e-12; contacts last 1 ms each."""
+    soft = jp.loads(SLOT.format(contact="{kind: compliant, normal: {law: hertz, stiffness: 1e9}}"))
+    run = jp.simulate(soft, until=2.0, every=every)
+    closed = float(run.impact_duration.sum()) / 2.0  # it ends in free flight
+    assert len(run.impact_duration) == 3
+    assert 1 - float(run.share_free.sel(contact="S.lower")) == pytest.approx(closed, rel=1e-9)

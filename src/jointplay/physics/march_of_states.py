@@ -90,9 +90,11 @@ class States(March):
         now, before, h = kept.now.state, kept.before.state, kept.length
         if motion.fixed:
             self.record.step(now, now, found.acting, h)
+            self.record.lasting(before, h)
             return
         cut = memory("steps.cut", False).value
         share = where(cut, (self.p["stepper.until"] - before.t) / h, 1.0)
+        self.record.lasting(before, share * h)
 
         def look(index: int) -> dict[str, Scalar]:
             u, last = index * (share / PARTS), index == PARTS

@@ -199,7 +199,7 @@ class ChosenMarch(March):
         chosen.value = where(sampling | beyond, chosen.value, best)
         stop(~sampling & ~(error <= 1.0) & (chosen.value < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
         meets, done = meets & taken & ~early & (after == ahead), taken & (end.t >= until - edge)
-        branch(taken, lambda: self.take(kept, now, step, marked & ~early & (after == ahead)), lambda: None)
+        branch(taken, lambda: self.take(kept, now, step, early, marked & ~early & (after == ahead)), lambda: None)
         branch(sampled | meets | done, lambda: self.sample(step, where(sampled | meets, time, end.t)), lambda: None)
         following.value = following.value + where(sampled | meets | (done & (time <= until)), whole(1), 0)
         self.pause(done)
@@ -232,15 +232,19 @@ class ChosenMarch(March):
         h = up_to(rest, h)
         return h, where(h == rest, mark, now.t + h), h == rest, edge
 
-    def take(self, kept: Any, now: State, step: Step, jumps: Scalar) -> None:
-        """A step is taken; jumps: what acts may jump where it ends."""
+    def take(self, kept: Any, now: State, step: Step, early: Scalar, jumps: Scalar) -> None:
+        """A step is taken; early: it ends where something strikes; jumps: what acts may jump where it ends."""
         motion, record, end, acting = self.motion, self.record, step.end, step.acting
         assert acting is not None and end.recent is not None
         self.residuals(step)
         record.step(now, end, acting, acting.over, step.pose)
         if acting.touches:
-            touched = either([touch.mode > 0 for touch in acting.touches])
-            branch(touched, lambda: record.rigid(acting, step.contacts, end.t), lambda: None)
+            # up to an impact that ends a step contacts were as before it, whatever they are after
+            modes = [where(early, was, touch.mode) for was, touch in zip(now.modes, acting.touches, strict=True)]
+            touches = [replace(touch, mode=mode) for touch, mode in zip(acting.touches, modes, strict=True)]
+            during = replace(acting, touches=touches)
+            touched = either([mode > 0 for mode in modes])
+            branch(touched, lambda: record.rigid(during, step.contacts, end.t), lambda: None)
         if motion.digital or (acting.touches and not motion.loop):
             branch(self.taken.value == 0, seldom(lambda: record.begun(now, acting, step.steered)), lambda: None)
         if self.clocked:

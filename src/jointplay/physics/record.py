@@ -304,6 +304,13 @@ class Bookkeeping:
             total(f"{joint}.side switches", where(now * side.value < 0, 1.0, 0.0))
             side.value = now
 
+    def lasting(self, at: State, span: Scalar) -> None:
+        """Count the time of compliant contacts in a step that begins at a state: no step passes their ends."""
+        for label, mode in zip(self.motion.labels, at.modes, strict=True):
+            total(f"{label}.closed", where(mode > 0.5, span, 0.0))
+        if self.motion.labels:
+            total("contacts.time", span)
+
     def compliant(self, before: State, after: State, touches: Sequence[Touch]) -> None:
         """Keep what happens from the beginning of a compliant contact to its end, and write it down there; before and
         after: the end of a step before and after contacts changed there."""

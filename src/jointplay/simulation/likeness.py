@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what]
 FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
+ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
 COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
 PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
@@ -70,7 +71,9 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
         return np.where(sizes > 0, sizes, math.inf)
     alike = ("angle",) if name == "angle" else ("x", "y")
     size = max(float(np.ptp(own[one], axis=0).max(initial=0.0)) for one in alike)
-    return np.full(len(labels), size if size > 0 else math.inf)
+    far = max(float(np.abs(own[one]).max(initial=0.0)) for one in alike)
+    rounding = ROUNDING * (max(far, 1.0) if name == "angle" else far)
+    return np.full(len(labels), size if size > rounding else math.inf)
 
 
 def drawn(value: float, others: Sequence[float]) -> float:

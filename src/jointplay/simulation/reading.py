@@ -276,8 +276,9 @@ class Reading:
         more = {} if self.late else self.run.beyond["contacts"][self.lane]  # which are not listed
         count = [int((ended == i).sum()) + more.get(float(i), 0) for i in range(len(self.labels))]
         found["impacts"] = ("contact", count, {"long_name": "contacts that began and ended"})
-        closed = np.column_stack([self.columns[label + record.MODE.end] for label in self.labels]) > 0.5
-        found["share_free"] = ("contact", 1 - closed.mean(axis=0), {"units": "1", "long_name": "share of samples free"})
+        closed, time = [self.number(f"{label}.closed") for label in self.labels], self.number("contacts.time")
+        free = 1 - np.array(closed) / max(time, 1e-300)
+        found["share_free"] = ("contact", free, {"units": "1", "long_name": "share of time free"})
         return found
 
     # -- all of it
