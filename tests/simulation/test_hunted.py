@@ -101,6 +101,17 @@ def test_a_light_block_squeezed_round_its_bearing_is_doubtful():
     assert light.attrs["judgement"] == "doubtful" and float(light.peak_force.sel(joint="J2")) > 5e5
     assert "work of the sharpest contact force over its play" in light.attrs["judgement_text"]
     assert "use compliant contact" in light.attrs["judgement_text"]
+    assert "J2: its largest contact force between impacts" in light.notes and "stiffer than force over" in light.notes
+
+
+def test_walls_that_give_way_by_more_than_the_play_are_noted():
+    """A stiffness of the wrong order shows in no audit: all balances hold."""
+    fitted, noted = jp.library.slider_crank(speed=60.0), []
+    for stiffness in (1e5, 1e9):
+        law = {"law": "kelvin_voigt", "stiffness": stiffness, "damping": 1e3}
+        soft = fitted.loosen("J3", fit="20 H7/g6", contact=jp.Compliant(normal=law))
+        noted.append("J3: its wall gives way by" in jp.simulate(soft, until=0.02, error=False).notes)
+    assert noted == [True, False]
 
 
 def test_a_journal_that_whirls_too_fast_for_its_steps_is_doubtful():

@@ -23,6 +23,10 @@ SMOOTH, IMPULSIVE = 1e-3, 1e-2  # of the energy turned over: what may be left ov
 ROUNDING = 1e-12  # of an energy, in a step
 NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
 SHARP = 100.0  # times its mean: a contact force that is a spike
+SPIKE, SOFT = (
+    10.0,
+    1e7,
+)  # times its mean, and N/m over its play: a force worth a note; short steel pins have some 1e8 N/m
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -120,6 +124,35 @@ def squeeze(reading: Reading) -> float:
         if joint.loose and joint.play_unit == "m" and force > SHARP * mean:
             most = max(most, force * joint.looseness)
     return most
+
+
+def strained(reading: Reading) -> list[str]:
+    """Notes of contacts that are hardly those of a machine: of rigid ones spikes of a force that only hard walls bear,
+    of compliant ones walls that give way by more than the play.
+
+    A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
+    """
+    notes = []
+    for label in reading.labels if len(reading.time) else ():
+        joint = reading.mechanism.joints[reading.mechanism.owner(label)]
+        if not joint.loose or joint.play_unit != "m":
+            continue
+        force, mean = reading.largest(f"{label}.normal"), float(reading.columns[f"{label}.normal"].mean())
+        if not reading.stepper.impulsive:
+            depth = reading.largest(f"{label}.depth")
+            if depth > joint.looseness:
+                notes.append(
+                    f"{label}: its wall gives way by {1e3 * depth:.3g} mm, more than its clearance of "
+                    f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
+                )
+        elif force > SPIKE * mean and force > SOFT * joint.looseness:
+            notes.append(
+                f"{label}: its largest contact force between impacts, {force:.6g} N, is {force / mean:.0f} times the "
+                "mean, as where a load that changes throws a pin round its bearing. Rigid bodies have it, real ones if "
+                f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
+                "compliant contact tells"
+            )
+    return notes
 
 
 def some(reading: Reading) -> np.ndarray:

@@ -14,7 +14,7 @@ from .. import results
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .auditing import audit, trust
+from .auditing import audit, strained, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -338,7 +338,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     for joint, push in one.pushes.items():
         if push < 0:  # where that ends a run, its outcome says so
             remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
-    remarks += unlisted(simulation, lane)
+    remarks += [*unlisted(simulation, lane), *strained(reading)]
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
