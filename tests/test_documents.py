@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from jointplay import cli
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUTORIAL, NEXT = ROOT / "docs" / "tutorial.md", ROOT / "docs" / "tutorial_next.md"
@@ -101,6 +103,18 @@ def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
     assert sizes["slider.png"] > 10_000
 
 
+def test_every_command_that_is_shown_has_the_options_it_shows():
+    """Also those that no test runs, for they take long or name files of the reader's."""
+    shown = []
+    for path in DOCUMENTS:
+        for block in re.findall(r"^```[^\n]*\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+            shown += re.findall(r"^jointplay .*$", block.replace("\\\n", " "), re.MULTILINE)
+    assert len(shown) > 30
+    for line in shown:
+        _, *arguments = shlex.split(re.split(r" {3,}|  #", line)[0])
+        cli._parser().parse_args(arguments)  # exits if it does not know one
+
+
 def test_readme_names_every_command():
     text = run(sys.executable, "-m", "jointplay", "--help", cwd=ROOT)
     commands = re.findall(r"^    (\w+)(?: {2,}|$)", text.partition("examples:")[0], re.MULTILINE)
@@ -130,11 +144,8 @@ def test_a_joint_is_added_as_the_document_says(tmp_path):
     assert "rolls down with 3.2" in run(sys.executable, script, cwd=tmp_path)
     [disc] = blocks(document, "python disc.py")
     (tmp_path / "disc.py").write_text(disc, encoding="utf-8")
-    (tmp_path / "wheel.yaml").write_text(
-        "ground: {points: {top: [0, 0]}}\nbodies: {wheel: {mass: 2 kg, inertia: 0.01 kg*m^2}}\n"
-        "joints: {J1: {kind: disc, between: [ground.top, wheel.centre], radius: 100 mm}}\nstart: {wheel.y: 0.2}\n",
-        encoding="utf-8",
-    )
+    [wheel] = blocks(document, "yaml wheel.yaml")
+    (tmp_path / "wheel.yaml").write_text(wheel, encoding="utf-8")
     [commands] = blocks(document, "sh disc")
     for name, *arguments in map(shlex.split, commands.splitlines()):
         assert name == "jointplay"

@@ -78,8 +78,8 @@ def test_efforts_and_tracking_errors_are_by_unit():
     for title, unit, name in (
         ("Tracking error", "mm", "rail"),
         ("Tracking error", "deg", "rod"),
-        ("Torque of the drives", "N m", "rod"),
-        ("Force of the drives", "N", "rail"),
+        ("Torque of the actuators", "N m", "rod"),
+        ("Force of the actuators", "N", "rail"),
     ):
         assert [curve["name"] for curve in panels[title, unit]["curves"]] == [name]
 

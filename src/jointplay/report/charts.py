@@ -124,11 +124,12 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
     for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
         settled = float(run.attrs.get("settled", 0.0))
         yield chart | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
-    for title, unit in (("Torque of the drives", "N m"), ("Force of the drives", "N")):
+    who = " and ".join(text for text, name in (("drives", "effort"), ("actuators", "control")) if name in run)
+    for title, unit in (("Torque", "N m"), ("Force", "N")):
         given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
-        yield {"title": title, "unit": unit, "curves": given}
+        yield {"title": f"{title} of the {who}", "unit": unit, "curves": given}
     other = {name: pair for name, pair in efforts(run).items() if pair[1] not in ("N m", "N")}
-    yield from _by_unit("Effort of the drives", other)
+    yield from _by_unit(f"Effort of the {who}", other)
     yield from _contacts(run)
     yield from _shaking(run)
     if "kinetic" in run:
