@@ -285,7 +285,7 @@ def _compliant() -> Rows:
 
 
 def _following() -> Rows:
-    four, rate = jp.library.four_bar(), {"crank.rate": 6.0}
+    four, rate = jp.library.four_bar().replace(journals="centred"), {"crank.rate": 6.0}
     on, stop = jp.Following(on_loss="continue"), jp.Following()
     rough = {"law": "modified_coulomb", "static_friction": 0.3, "friction": 0.2, "v_s": 0.01, "v_d": 0.1}
     joints = {**four.joints, "J2": {**four.joints["J2"].plain(), "journal_radius": 0.02, "pin_friction": rough}}

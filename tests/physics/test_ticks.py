@@ -61,6 +61,24 @@ def test_a_delay_is_as_long_as_it_says(stepper):
 
 
 @pytest.mark.parametrize("stepper", CHOSEN, ids=["impulses", "states"])
+def test_what_holding_a_law_without_a_period_does_is_part_of_the_stated_error(stepper):
+    """Such a law is held for 0.01 ms, an error of first order that no tolerance of steps sees."""
+    loop, made = pd(sensors={"late": {**ALONG, "delay": 5e-3}}), loads(CART)
+    run = simulate(made, 0.1, stepper, control=loop)
+    coarse, fine = (float(simulate(made, 0.1, FixedRungeKutta(h), control=loop).x[-1, 0]) for h in (1e-5, 5e-6))
+    error = abs(float(run.x[-1, 0]) - (2 * fine - coarse))
+    (stated,) = [entry["error"] for entry in jp.results.errors(run) if entry["name"] == "cart.x"]
+    assert 1e-7 < error < stated < 10 * error
+
+
+def test_noise_that_only_the_clock_draws_is_told():
+    made = loads(CART)
+    for period, told in ((None, True), (1e-3, False)):
+        run = simulate(made, 0.01, control=pd(sensors={"seen": {**ALONG, "noise": 1e-4, "period": period}}))
+        assert ("its noise is drawn whenever" in run.attrs["notes"]) == told
+
+
+@pytest.mark.parametrize("stepper", CHOSEN, ids=["impulses", "states"])
 def test_noise_and_counts_are_those_of_the_clock(stepper):
     sensors = {"seen": {**ALONG, "period": 1e-3, "noise": 1e-3, "resolution": 1e-4, "rate": "difference"}}
     made = loads(CART)

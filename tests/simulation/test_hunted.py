@@ -116,7 +116,7 @@ def test_walls_that_give_way_by_more_than_the_play_are_noted():
 
 def test_a_journal_that_whirls_too_fast_for_its_steps_is_doubtful():
     """In permanent contact at 8000 rad/s round its bearing, in steps of 0.05 ms: 1.5 % off."""
-    loose = jp.loads(text_of(10006))
+    loose = jp.loads(text_of(10006)).replace(journals="centred")
     runs = [jp.simulate(loose, 0.02, jp.FixedRungeKutta(step)) for step in (5e-5, 1e-5)]
     turns = [results.audited(run, "turn of a journal in one step") for run in runs]
     assert turns[0] == pytest.approx(5 * turns[1], rel=0.2)
@@ -133,7 +133,7 @@ def test_a_wall_that_pulls_from_the_start_on_is_told():
           J: {kind: revolute, between: [ground.O, a.start]}
           K:
             {kind: revolute, between: [a.end, b.start], clearance: 20 mm, contact: {kind: following, on_loss: continue}}
-        start: {a: -20 deg, b: -60 deg}
+        start: {a: -20 deg, b: -60 deg, journals: centred}
         """
     run = jp.simulate(jp.loads(model), 0.05)
     assert float(run.least_normal.sel(loose_joint="K")) < 0
@@ -162,3 +162,21 @@ def test_the_share_of_time_of_compliant_contact_does_not_depend_on_the_samples(e
     closed = float(run.impact_duration.sum()) / 2.0  # it ends in free flight
     assert len(run.impact_duration) == 3
     assert 1 - float(run.share_free.sel(contact="S.lower")) == pytest.approx(closed, rel=1e-9)
+
+
+@pytest.mark.parametrize("k1, k2, fine", [(20.0, 2.0, True), (-20.0, -2.0, False)])
+def test_a_loop_that_drives_its_mechanism_away_is_doubtful(k1, k2, fine):
+    """With wrong signs the error grows as exp(14 t), and all its energies with it."""
+    loop = jp.control.pd("bar1", 0.5, k1=k1, k2=k2)
+    run = jp.simulate(jp.library.pendulum(), 1.0, control=loop, error=False)
+    assert (run.attrs["judgement"] == "fine") is fine
+    assert ("look at the signs of its gains" in run.attrs["judgement_text"]) is not fine
+
+
+@pytest.mark.parametrize("limit, told", [(1.0, True), (100.0, False)])
+def test_an_actuator_that_is_often_at_its_limit_is_told(limit, told):
+    loop = jp.control.pd("bar1", 0.5, k1=20.0, k2=2.0, limit=limit)
+    run = jp.simulate(jp.library.pendulum(), 1.0, control=loop, error=False)
+    share = float((abs(run.control) >= limit * (1 - 1e-9)).mean())
+    notes = run.attrs["notes"]
+    assert (f"at its limit of {limit:g} N m for {share:.0%} of the time" in notes) is told

@@ -142,3 +142,48 @@ def test_a_compliant_start_deep_in_a_wall_is_doubtful_but_a_pressed_one_is_not(d
     assert run.attrs["judgement"] == judgement
     assert ("its contact force at the start of 4.06e+04 N" in run.attrs["judgement_text"]) is (judgement == "doubtful")
     assert run.attrs["judgement_text"].endswith("or --reclose.") is (judgement == "doubtful")
+
+
+SHAPER = """
+ground: {points: {O: [0, 0], Q: [0, -250 mm], rail: [0, 280 mm]}}
+bodies:
+  crank: {bar: 100 mm, mass: 1 kg}
+  lever: {bar: 500 mm, mass: 3 kg}
+  rod: {bar: 200 mm, mass: 1 kg}
+  ram: {mass: 5 kg, inertia: 0.05 kg*m^2, points: {pin: [0, 0]}}
+joints:
+  J1: {kind: revolute, between: [ground.O, crank.start]}
+  J2: {kind: revolute, between: [ground.Q, lever.start]}
+  J3: {kind: slot, between: [lever.start, crank.end], axis: [1, 0]}
+  J4: {kind: revolute, between: [lever.end, rod.start]}
+  J5: {kind: revolute, between: [rod.end, ram.pin], clearance: 0.2 mm, contact: {kind: following}}
+  J6: {kind: prismatic, between: [ground.rail, ram.pin], axis: [1, 0]}
+drives: {motor: {kind: angle, of: crank, motion: {kind: constant_speed, speed: 60 rpm}}}
+"""
+
+
+@pytest.mark.parametrize("start", [{}, {"lever": 1.2, "rod": 0.0}, {"rod": 0.33}])
+def test_permanent_contact_starts_loaded_and_at_rest_in_its_bearing(start):
+    """With the rates of least kinetic energy the pin went round its bearing at 1770 rad/s, and the motor's torque was
+    600 times that of the ideal mechanism; hints that ideal joints take did not assemble."""
+    shaper = jp.loads(SHAPER).replace(start=start)
+    system, q, v, here = begun(shaper)
+    assert np.abs(here.residual).max() < 1e-12 and here.B @ v == pytest.approx(here.speed, abs=1e-9)
+    assert statics.whirls(system, q, v)["J5"] < 1e-6
+    ideal = jp.simulate(shaper.closed(), 0.02, error=False)
+    run = jp.simulate(shaper, 0.02, error=False)
+    assert float(run.peak_effort[0]) == pytest.approx(float(ideal.peak_effort[0]), rel=0.05)
+    reaction = np.hypot(ideal.force_x.sel(joint="J5")[0], ideal.force_y.sel(joint="J5")[0])
+    assert jp.Simulation(shaper).each[0].pushes["J5"] == pytest.approx(float(reaction), rel=0.01)
+    assert np.abs(v - begun(shaper.closed())[2]).max() < 0.01
+
+
+def test_permanent_contact_keeps_a_start_within_its_play_and_given_rates():
+    """The pin above the middle, where it is not pressed; and a rate that takes it round its bearing."""
+    hanging = LIB.pendulum(mass=2.0).loosen("J1", 1e-3, contact=jp.Following(on_loss="continue"))
+    given = {"bar1": 0.0, "bar1.x": 0.5, "bar1.y": 1e-3, "bar1.rate": 1.0}
+    _, q, v, here = begun(hanging.replace(start=given))
+    assert q == pytest.approx([0.5, 1e-3, 0.0], abs=1e-12)
+    assert v[2] == pytest.approx(1.0) and here.B @ v == pytest.approx(here.speed, abs=1e-9)
+    whirling = hanging.replace(start={**given, "bar1.x.rate": 0.3})
+    assert begun(whirling)[2][0] == pytest.approx(0.3)

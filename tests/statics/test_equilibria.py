@@ -128,6 +128,15 @@ def test_drives_are_held_at_the_given_time():
         assert e.q[2] == pytest.approx(0.8, abs=1e-12) and abs(math.sin(e.q[5])) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("ends", "t", "torque"), [("held", 0.5, 1.5), ("held", 9.0, 1.0), ("periodic", 2.5, 1.5)])
+def test_a_torque_given_as_a_table_is_that_of_the_time(ends, t, torque):
+    table = {"kind": "table", "times": [0, 1, 2], "values": [1, 2, 1], "ends": ends, "interpolation": "linear"}
+    pushed = library.pendulum().replace(forces={"push": {"kind": "torque", "on": "bar1", "torque": table}})
+    hanging, _ = equilibria(pushed, starts=8, t=t)
+    lever = 9.81 * pushed.value("bar1.mass") * pushed.value("bar1.length") / 2
+    assert math.cos(hanging.q[2]) == pytest.approx(torque / lever, rel=1e-9)
+
+
 def test_a_free_body_under_gravity_has_no_equilibrium():
     assert equilibria(System(loads("name: stone\nbodies: {stone: {mass: 1, inertia: 1}}\n")), 8) == ()
 

@@ -91,6 +91,7 @@ def grigore_figure_5(speed: float = 1.0, clearance: float = 1e-3) -> Mechanism:
             **{"coupler.x": 0.20716037, "coupler.y": 0.16358058, "coupler": 0.45545892},
             **{"rocker.x": 0.33235398, "rocker.y": 0.12074030, "rocker": -1.83260899},
         },
+        journals="centred",
     )
 
 
@@ -128,6 +129,7 @@ def grigore_figure_6(clearance: float = 1e-3, angle: float = math.pi / 3) -> Mec
             **{"crank": angle, "coupler": angle_between(o2, o3), "rocker": angle_between(o3, o4)},
             **{"link4": angle_between(o5, o6), "link5": angle_between(o6, o7)},
         },
+        journals="centred",
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..engine.blocks import Array
 from ..engine.text import whole
 from ..engine.typing import Scalar
-from ..engine.values import floor, where
+from ..engine.values import floor, is_value, where
 from .choice import integer
 
 ENDS = ("clamped", "held", "periodic")
@@ -60,6 +60,8 @@ class Spline:
 
     def __call__(self, x: Scalar) -> Scalar:
         """Its value at x; NaN gives NaN; differentiable to the third order."""
+        if self.array is None and not is_value(x):
+            return self._at(x)
         if self.array is None:
             raise ValueError("table: give it to trace() as a parameter and call the one the step receives")
         load, n = self.array.load, self.size
@@ -77,6 +79,14 @@ class Spline:
         at = row * _ROW
         d = x - load(at)
         return load(at + 1) + d * (load(at + 2) + d * (load(at + 3) + d * load(at + 4)))
+
+    def _at(self, x: float) -> float:
+        """Its value outside a trace."""
+        rows = self.data.reshape(-1, _ROW)
+        first, last = rows[0, 0], rows[-1, 0]
+        x = first + (x - first) % (last - first) if self.ends == "periodic" else min(max(x, first), last)
+        knot, *powers = rows[np.searchsorted(rows[1:-1, 0], x, side="right")]
+        return float(np.polyval(powers[::-1], x - knot))
 
     def after(self, x: Scalar) -> Scalar:
         """The first knot beyond x; infinite if there is none."""

@@ -27,6 +27,7 @@ SPIKE, SOFT = (
     10.0,
     1e7,
 )  # times its mean, and N/m over its play: a force worth a note; short steel pins have some 1e8 N/m
+LAST = 0.1  # of a run: its end
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -47,6 +48,8 @@ def audit(reading: Reading) -> list[Finding]:
     if reading.mechanism.isolated():
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
+    if reading.one.pilot and len(reading.time):
+        found.append(Finding("tracking error at the end", astray(reading), "1"))
     found.append(Finding("conditioning at the start", reading.one.freedom.conditioning, "1"))
     if reading.mechanism.loose(Compliant) and len(reading.time):
         pressed = [reading.columns[f"{label}.normal"][0] for label in reading.system.contacts]
@@ -153,6 +156,20 @@ def strained(reading: Reading) -> list[str]:
                 "compliant contact tells"
             )
     return notes
+
+
+def astray(reading: Reading) -> float:
+    """The largest tracking error of the last tenth of a run, beside what its loop was asked to bridge: the range of the
+    reference, the error and the rate with which it began, and a radian or the size of the mechanism."""
+    worst, late = 0.0, reading.time >= reading.time[-1] - LAST * (reading.time[-1] - reading.time[0])
+    for name, axis in reading.one.pilot.control.coordinates.items() if reading.one.pilot else ():
+        wanted, value = (reading.columns[f"control.{name}.{end}"] for end in ("reference", "value"))
+        errors = np.abs(value - wanted)
+        begun = abs(float(statics.measured(reading.system, reading.one.q, reading.one.v, [axis])[1][0]))
+        size = 1.0 if axis.turns else float(statics.sizes(reading.system)[0])
+        scale = max(size, np.ptp(wanted), errors[0], begun * reading.time[-1])
+        worst = max(worst, float(errors[late].max()) / scale)
+    return worst
 
 
 def some(reading: Reading) -> np.ndarray:

@@ -92,7 +92,8 @@ class Course:
         between samples and in delays; steps of one length are ticks."""
         if lane.pilot is None:
             return None, {}
-        tick = lane.pilot.tick() if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
+        companion = lane.stepper is not None
+        tick = lane.pilot.tick(companion) if self.stepper.adaptive else self.stepper.step  # type: ignore[attr-defined]
         return tick, lane.pilot.strides(tick)
 
     def look(self) -> None:

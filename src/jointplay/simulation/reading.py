@@ -327,7 +327,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     """The samples of a lane with peaks, outcome and audit."""
     reading = Reading(simulation, lane)
     one, outcome = simulation.each[lane], simulation.status[lane]
-    remarks = one.pilot.remarks(reading.lasting) if one.pilot else []
+    remarks = one.pilot.remarks(reading.lasting, reading.columns) if one.pilot else []
     if passes := int(reading.lasting("singular.passes")):
         where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
         which = "a singular position" if passes == 1 else f"{passes} singular positions"

@@ -21,7 +21,10 @@ from ..system import System
 UNITS = {True: ("rad", "N*m"), False: ("m", "N")}  # of coordinates that turn or go, and of what acts along them
 UNCLOCKED = 1e-5  # s: a law without a period, of sensors that count, delay or sample, is computed so often at least
 FINEST, ALIKE = 1000, 1e-9  # of the parts of the shortest span in a clock, and how well all must fit to it
+HELD = 8  # times as long a companion holds such a law, so that its difference tells what that does; in a delay as often
+ENDLESS = "sensor {0}: its noise is drawn whenever the law is computed, and does less the more often; give a period"
 ROOM = 1023  # steps of a delay that every program has room for
+OFTEN = 0.1  # of the samples: an actuator that is at its limit in so many is told of
 WHOLE = 1e-6  # of a step: how well a period must fit to steps
 
 
@@ -47,13 +50,18 @@ class Pilot:
             spans[f"{name}.delay"] = ("sensors", name, "delay"), sensor.delay
         return {name: (path, span) for name, (path, span) in spans.items() if span}
 
-    def tick(self) -> float | None:
+    @property
+    def noisy(self) -> dict[str, Any]:
+        """The sensors whose noise is drawn at ticks: another clock would draw another one."""
+        return {name: sensor for name, sensor in self.control.sensors.items() if sensor.noise}
+
+    def tick(self, companion: bool = False) -> float | None:
         """The longest time of which all periods and delays are multiples (s), at which chosen steps end; a law without
-        a period is computed more often.  None for a loop without a clock."""
+        a period is computed more often, beside a run less so.  None for a loop without a clock."""
         if not self.loop.digital:
             return None
-        spans = self.spans
-        shortest = min((span for _, span in spans.values()), default=UNCLOCKED)
+        spans, held = self.spans, UNCLOCKED * (HELD if companion and not self.noisy else 1)
+        shortest = min((span for _, span in spans.values()), default=held)
         parts = 1
         for path, span in spans.values():
             ratio = Fraction(span / shortest).limit_denominator(FINEST)
@@ -62,7 +70,9 @@ class Pilot:
                 text = f"{span:g} s and {shortest:g} s have no clock in common; change one, or give a step"
                 raise ModelError(Problem(("control", *path), text))
         tick = shortest / parts
-        return tick if self.control.period else tick / math.ceil(tick / UNCLOCKED * (1 - WHOLE))
+        if self.control.period:
+            return tick
+        return tick / max(math.ceil(tick / held * (1 - WHOLE)), 1 if companion or not spans else HELD)
 
     def strides(self, h: float | None) -> dict[str, int]:
         """How many steps or ticks of length h lie between the samples of the law and of each sensor, and in their
@@ -158,9 +168,22 @@ class Pilot:
             return f"controller {self.loop.name!r}: its model {what} at t = {time:.6g} s, for what the sensors see"
         return None
 
-    def remarks(self, number: Callable[[str], float]) -> list[str]:
+    def limited(self, columns: Mapping[str, np.ndarray]) -> list[str]:
+        """A note on each actuator that is at its limit in many of the samples."""
+        late, found = columns["time"] >= self.control.settled, []
+        for name, part in self.control.actuators.items():
+            if part.limit and late.any():
+                share = float((np.abs(columns[f"control.{name}.torque"][late]) >= part.limit * (1 - WHOLE)).mean())
+                text = f"actuator {name}: at its limit of {part.limit:g} {UNITS[part.turns][1].replace('*', ' ')}"
+                found += [f"{text} for {share:.0%} of the time"] if share >= OFTEN else []
+        return found
+
+    def remarks(self, number: Callable[[str], float], columns: Mapping[str, np.ndarray]) -> list[str]:
         """What should be known after the run."""
-        found = []
+        found = (
+            [] if self.control.period else [ENDLESS.format(name) for name, one in self.noisy.items() if not one.period]
+        )
+        found += self.limited(columns)
         if self.control.settled and not number("control.time"):
             found.append(f"control: the run ended before {self.control.settled:g} s, when its statistics were to begin")
         time = number("control.astray") if self.loop.watches_model else -1.0

@@ -260,8 +260,8 @@ def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     for name, speed in whirls(system, q, v).items():
         if speed > 0.05 * fastest and speed > 1e-6:
             yield (
-                f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing: rates that are not "
-                "given are those of least kinetic energy; give more start rates for a calmer start"
+                f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing; give other start rates, "
+                "or let it start calm with `journals: loaded`"
             )
 
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class _Search:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
         mechanism = system.mechanism
-        loose = mechanism.loose(Following)
+        self.tables, loose = mechanism.tables(), mechanism.loose(Following)
         self.loose = {n: j for n, j in loose.items() if f"{n}.{j.pushing}" in system.rows}
         self.first = assemble(system, t=t)
         self.degrees = freedom(system, self.first, t).degrees
@@ -128,8 +128,12 @@ class _Search:
 
     def pose(self, q: np.ndarray) -> Pose:
         """The mechanism's points in a position."""
-        mechanism = self.system.mechanism
-        return Pose(mechanism, mechanism.value, dict(zip(self.system.coordinates, q, strict=True)), self.t)
+        at = dict(zip(self.system.coordinates, q, strict=True))
+        return Pose(self.system.mechanism, self.number, at, self.t)
+
+    def number(self, address: str) -> Any:
+        """A number of the mechanism, or a table."""
+        return self.tables[address] if address in self.tables else self.system.mechanism.value(address)
 
     def loads(self, q: np.ndarray) -> float:
         """The size of the single loads, which may cancel where they act together (their work along coordinates)."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ComputationFailed, InputError
-from ..model.clearances import Compliant, Rigid
+from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
 from ..structure import Memo
 from ..system import CONTACT, System
@@ -32,6 +32,12 @@ def twin(mechanism: Mechanism) -> Mechanism:
     return mechanism.closed(Rigid, Compliant)
 
 
+def leaning(mechanism: Mechanism) -> tuple[type, ...]:
+    """The contacts of joints that start from the ideal mechanism's state: where journals start loaded, permanent ones
+    too."""
+    return (Rigid, Compliant, *((Following,) if mechanism.journals == "loaded" else ()))
+
+
 TWINS = Memo(64)  # systems of ideal twins: runs of a study differ in their play, and share one
 
 
@@ -41,15 +47,17 @@ def contents(mechanism: Mechanism) -> tuple[tuple[str, bytes], ...]:
 
 
 def closed(system: System) -> System:
-    """The system of the ideal twin, made once for all systems that differ in the play and contacts of joints only."""
+    """The system of the ideal mechanism from whose state joints start (`leaning`), made once for all systems that
+    differ in the play and contacts of joints only."""
     if "closed" not in system.kept:
         mechanism = system.mechanism
-        loose = mechanism.loose((Rigid, Compliant))
+        kinds = leaning(mechanism)
+        loose = mechanism.loose(kinds)
         gone = {f"{name}.{joint.opened_by}" for name, joint in loose.items()}
         gone |= {name + end for name in loose for end in CONTACT}  # no equation knows them where there is no play
         left = tuple((address, x) for address, x in mechanism.addresses().items() if address not in gone)
         key = system.structure, left, contents(mechanism), mechanism.name, mechanism.journals
-        system.kept["closed"] = TWINS.get(key, lambda: System(twin(mechanism)))
+        system.kept["closed"] = TWINS.get(key, lambda: System(mechanism.closed(*kinds)))
     return system.kept["closed"]
 
 
@@ -63,32 +71,33 @@ def launched(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
-    energy; joints with rigid or compliant play on the wall or in the middle of it, as the mechanism says, unless the
-    start values say otherwise.
+    energy; joints with play on the wall or in the middle of it, as the mechanism says, unless the start values say
+    otherwise.  Journals in permanent contact are on a wall, and where the mechanism says loaded at rest there.
 
     reclose: take only as many start values as the ideal mechanism has degrees of freedom.
     """
     mechanism = system.mechanism
-    if not (mechanism.loose(Rigid) or mechanism.loose(Compliant)):
+    if not mechanism.loose(leaning(mechanism)):
         return launch(system)
     try:
         q, v = launched(closed(system))
     except (InputError, ComputationFailed):
         if reclose:
             raise
-        return launch(system)
+        return exactly(system)
     given = {
         (f"{k}.angle" if k in mechanism.bodies else k): x for k, x in mechanism.start.items() if not k.endswith("rate")
     }
     at = dict(zip(system.coordinates, q, strict=True))
     if not reclose:
         missed = {name: abs(at[name] - x) for name, x in given.items() if abs(at[name] - x) > SAME}
-        exact = launch(system) if missed else (q, v)
-        if missed and not _hints(system, missed, exact[0], q):
+        if missed and (exact := _held(system, missed, q)) is not None:
             return exact
     if mechanism.journals != "loaded":
         return q, v
     q, v = loaded(system, q, v)
+    if mechanism.loose(Following) and np.abs(system.evaluate(q).residual[~rate_rows(system)]).max() > SAME:
+        return exactly(system)  # a journal that carries nothing must touch somewhere all the same
     at = dict(zip(system.coordinates, q, strict=True))
     moved = [name for name, x in given.items() if name[-2:] in (".x", ".y") and abs(at[name] - x) > SAME]
     note = f"start: {', '.join(moved)} as without play, so journals begin on the walls that carry them, beside it"
@@ -98,17 +107,45 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     return q, v
 
 
-def _hints(system: System, missed: dict[str, float], exact: np.ndarray, q: np.ndarray) -> bool:
-    """Whether start values that the ideal mechanism misses only choose its branch: angles that would force a joint
-    beyond its play, where the ideal mechanism's position q does not; a note says so.  A place is meant exactly."""
-    depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact, q))
-    if depth <= SAME or there > SAME or not all(name.endswith(".angle") for name in missed):
-        return False
+def exactly(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """The start with all start values held, journals in permanent contact as calm in their bearings as given rates
+    and drives allow."""
+    q, v = launch(system)
+    names = system.mechanism.loose(Following) if system.mechanism.journals == "loaded" else {}
+    if not names:
+        return q, v
+    ideal, scale = closed(system), sizes(system)
+    slip = ideal.evaluate(q).B[[i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) in names]]
+    _, values, ways = np.linalg.svd(np.vstack([system.evaluate(q).B, np.eye(len(q))[rated(system)]]) * scale)
+    free = (scale * ways[int((values > RANK * values.max(initial=0.0)).sum()) :]).T
+    return q, v - free @ np.linalg.lstsq(slip @ free, slip @ v, rcond=RANK)[0]
+
+
+def rated(system: System) -> list[int]:
+    """The coordinates whose rates are given, by their numbers."""
+    begun = [name.removesuffix(".rate") for name in system.mechanism.start if name.endswith("rate")]
+    return [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
+
+
+def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The start that holds values which the ideal mechanism, at q, misses; None, and a note, where these only choose
+    its branch: angles that would force a joint beyond its play, or with which one in permanent contact does not
+    assemble.  A place is meant exactly."""
+    angles = all(name.endswith(".angle") for name in missed)
+    try:
+        exact = exactly(system)
+    except ComputationFailed:
+        if not (angles and system.mechanism.loose(Following)):
+            raise
+    else:
+        depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact[0], q))
+        if depth <= SAME or there > SAME or not angles:
+            return exact
     names = ", ".join(name.removesuffix(".angle") for name, off in missed.items() if off <= TOLD)
     note = f"start {names} is taken as a guess: held exactly, it would open a joint beyond its play"
     if names and note not in system.notes:
         system.notes.append(note)
-    return True
+    return None
 
 
 def play_unit(system: System, label: str) -> str:
@@ -126,7 +163,7 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
     ideal, scale = closed(system), sizes(system)
     multipliers, held = pressing(ideal, q, v)
     rows = {name: [i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) == name]
-            for name in system.mechanism.loose((Rigid, Compliant))}  # fmt: skip
+            for name in system.mechanism.loose(leaning(system.mechanism))}  # fmt: skip
     least = UNLOADED * np.abs(multipliers).max(initial=0.0)
     pressed = {name: part for name, part in rows.items() if part and np.abs(multipliers[part]).max() > least}
     kept, at, target = ~rate_rows(ideal), q, np.zeros(len(ideal.rows))
@@ -144,8 +181,7 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
     here = ideal.evaluate(at)
     if not pressed or np.abs((here.residual - target)[kept]).max(initial=0.0) > SAME:
         return q, v
-    begun = [name.removesuffix(".rate") for name in system.mechanism.start if name.endswith("rate")]
-    fixed = [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
+    fixed = rated(system)
     lines = np.vstack([here.B, np.eye(len(q))[fixed]]) * scale
     lacking = np.concatenate([here.speed - here.B @ v, np.zeros(len(fixed))])
     return at, v + scale * np.linalg.lstsq(lines, lacking, rcond=RANK)[0]
@@ -163,7 +199,7 @@ def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.n
     from scipy.optimize import linprog  # type: ignore[import-untyped]
 
     joint, ideal = system.mechanism.joints[name], closed(system)
-    if name in system.journals:
+    if name in system.journals or isinstance(joint.contact, Following):
         found: np.ndarray = -joint.looseness * pushes / np.linalg.norm(pushes)
         return found
     here, there = system.evaluate(q), ideal.evaluate(q)
