@@ -102,14 +102,15 @@ class Assembler(Lines):
         return result
 
     def write_store(self, made: Construct) -> None:
-        """Write an element of a ring buffer or of a row in the lanes that run."""
-        index, value = self.refs(made.reads, "if")
+        """Write elements of a ring buffer or of a row in the lanes that run."""
+        index, *values = self.refs(made.reads, "i" + "f" * (len(made.reads) - 1))
         for lane in range(self.lanes):
-            place, new = self.element(made.about, index, lane), self.pick(value, "f", lane)
-            if self.lanes > 1:
-                old, runs = self.say(f"load double, ptr {place}"), self.pick(self.active, "m", lane)
-                new = self.say(f"select i1 {runs}, double {new}, double {old}")
-            self.lines.append(f"  store double {new}, ptr {place}")
+            first, runs = self.element(made.about, index, lane), self.pick(self.active, "m", lane)
+            for i, value in enumerate(values):
+                place, new = self.place(first, i) if i else first, self.pick(value, "f", lane)
+                if self.lanes > 1:
+                    new = self.say(f"select i1 {runs}, double {new}, double {self.say(f'load double, ptr {place}')}")
+                self.lines.append(f"  store double {new}, ptr {place}")
 
     def write_branch(self, made: Construct) -> None:
         """Run the side that is needed; in lanes each side that some lane needs."""

@@ -8,7 +8,7 @@ same, and so do all bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
 from typing import Any
@@ -188,7 +188,7 @@ class Pieces(Assembler):
         masked = masked and self.lanes > 1
         runs: list[list[Any]] = []  # places side by side go together
         for row in rows:
-            last = runs[-1][-1] if runs and not masked else None
+            last = runs[-1][-1] if runs else None
             if last and follows(self.lies(row[0]), self.lies(last[0])) and follows(row[2], last[2]):
                 runs[-1].append(row)
             else:
@@ -202,14 +202,42 @@ class Pieces(Assembler):
         for run in runs:
             x, kind, to = run[0]
             if len(run) > 1:
-                ends = ", ".join(f"ptr align 8 {self.place(*self.at(home))}" for home in (to, self.home(x)))
-                size = 8 * self.lanes * len(run)
-                self.lines.append(f"  call void @llvm.memmove.p0.p0.i64({ends}, i64 {size}, i1 false)")
+                ends = [f"ptr align 8 {self.place(*self.at(home))}" for home in (to, self.home(x))]
+                if masked:
+                    given = ", ".join([*ends, f"i64 {len(run)}", f"{self.M} %active"])
+                    self.lines.append(f"  call fastcc void @blend({given})")
+                else:
+                    size = 8 * self.lanes * len(run)
+                    given = ", ".join([*ends, f"i64 {size}", "i1 false"])
+                    self.lines.append(f"  call void @llvm.memmove.p0.p0.i64({given})")
                 continue
             name, t = self.peek(x, kind), self.types[kind]
             if masked:
                 name = self.say(f"select {self.M} %active, {t} {name}, {t} {self.fetch(*self.at(to), kind)}")
             self.put(name, kind, to)
+
+    def blend(self) -> str:
+        """The function that copies places side by side in the lanes that run."""
+        lines = [
+            f"define internal fastcc void @blend(ptr %to, ptr %from, i64 %n, {self.M} %active) noinline nounwind {{",
+            "entry:",
+            "  br label %head",
+            "head:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %head ]",
+            f"  %a = getelementptr {self.I}, ptr %from, i64 %i",
+            f"  %b = getelementptr {self.I}, ptr %to, i64 %i",
+            f"  %new = load {self.I}, ptr %a, align 8",
+            f"  %old = load {self.I}, ptr %b, align 8",
+            f"  %kept = select {self.M} %active, {self.I} %new, {self.I} %old",
+            f"  store {self.I} %kept, ptr %b, align 8",
+            "  %next = add i64 %i, 1",
+            "  %more = icmp ult i64 %next, %n",
+            "  br i1 %more, label %head, label %end",
+            "end:",
+            "  ret void",
+            "}",
+        ]
+        return "\n".join(lines)
 
     def give(self, values: Sequence[Value], ends: Sequence[Any], masked: bool = False) -> None:
         """Copy the ends of a block to what they become."""
@@ -217,11 +245,11 @@ class Pieces(Assembler):
         self.move([row for row in rows if self.lies(row[0]) != row[2]], masked)
 
     # -- driving
-    def drive(self, block: Block) -> None:
-        """Call the pieces of a block one after the other."""
+    def drive(self, code: list[Any]) -> None:
+        """Call the pieces of some instructions one after the other."""
         group: list[Any] = []
         total, seen = 0.0, set[int]()  # of the piece: its operations and reads, and what it has
-        for item in block.code:
+        for item in code:
             size = self.length(item)
             reads, made = (item.args, [item]) if isinstance(item, Value) else (item.reads, item.outs)
             new = {x.serial for x in reads if isinstance(x, Value)} - seen
@@ -239,21 +267,28 @@ class Pieces(Assembler):
             self.piece(group)
 
     def drive_branch(self, made: Construct) -> None:
-        """Run the side that is needed, or each that some lane needs."""
-        mask, outer = self.peek(made.reads[0], "m"), self.active
-        opposite = self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
-        for block, taken in zip(made.blocks, (mask, opposite), strict=True):
+        """Run each side that some lane needs, the second one for its own lanes only."""
+        order = sorted(made.blocks, key=lambda block: -sum(self.free(end, block) for end in block.ends))
+        for late, block in enumerate(self.sides(made, order)):
+            masked = late > 0 and self.lanes > 1
             for v, end in zip(made.outs, block.ends, strict=True):
-                if self.lanes == 1 and self.free(end, block):
+                if not masked and self.free(end, block):
                     self.homes[end.serial] = self.home(v)  # made in place
+            self.drive(block.code)
+            self.give(made.outs, block.ends, masked)
+
+    def sides(self, made: Construct, order: Sequence[Block]) -> Iterator[Block]:
+        """The sides of a branch in some order, each to be written where it runs."""
+        mask, outer = self.peek(made.reads[0], "m"), self.active
+        for block in order:
+            taken = mask if block is made.blocks[0] else self.say(f"xor {self.M} {mask}, {self.literal(True, 'm')}")
             self.fresh += 1
             side = f"side{self.fresh}"
             self.active = outer if self.lanes == 1 else self.both(outer, taken)
             needed = taken if self.lanes == 1 else self.any(self.active)
             self.lines.append(f"  br i1 {needed}, label %{side}, label %{side}.end")
             self.start(side)
-            self.drive(block)
-            self.give(made.outs, block.ends, masked=True)
+            yield block
             self.lines.append(f"  br label %{side}.end")
             self.start(f"{side}.end")
         self.active = outer
@@ -276,7 +311,7 @@ class Pieces(Assembler):
         self.start(head)
         mark, live = len(self.lines), f"%{head}.live"
         self.active = live if masked else outer
-        self.drive(block)
+        self.drive(block.code)
         self.give(made.outs, block.ends, masked=True)  # an end may be what another formal was
         self.give(block.formals, made.outs[:-1])
         following = self.say(f"add i64 %{head}.count, 1")
@@ -313,21 +348,15 @@ class Pieces(Assembler):
         for i, end in enumerate(ends):
             if self.free(end, routine):
                 self.homes[end.serial] = "%outs", i
-        self.drive(routine)
+        self.drive(routine.code)
         rows = [(end, end.kind, ("%outs", i)) for i, end in enumerate(ends)]
         self.move([row for row in rows if self.homes.get(row[0].serial) != row[2]])
 
     # -- the function `run`
-    def module(self) -> str:
-        """All functions of the program."""
-        program, places = self.program, self.program.places
-        self.drive(program.hoisted)
-        state, rooms = self.word("state"), self.rooms()
-        prologue, self.lines, before = self.lines, [], self.label
-        self.going(lambda name: self.fetch(state, places[name], "i"), rooms, self.word("steps", "i64"))
-        self.drive(program.body)
-        early, late = list[Any](), list[Any]()
-        for s, end in zip(program.slots, program.body.ends, strict=False):  # ring buffers stay in memory
+    def keep(self, ends: Sequence[Any]) -> None:
+        """Make values the state, in the lanes that run."""
+        early, late, places = list[Any](), list[Any](), self.program.places
+        for s, end in zip(self.program.slots, ends, strict=False):  # ring buffers stay in memory
             if isinstance(end, Value) and end.op == "input" and end.args[0] == "state":
                 if end.args[1] == s.name:
                     continue  # it stays, and others are read before they are written
@@ -337,6 +366,23 @@ class Pieces(Assembler):
             late.append((end, s.kind, ("state", places[s.name])))
         self.move(early)
         self.move(late, masked=True)
+
+    def module(self) -> str:
+        """All functions of the program."""
+        program, places = self.program, self.program.places
+        self.drive(program.hoisted.code)
+        state, rooms = self.word("state"), self.rooms()
+        prologue, self.lines, before = self.lines, [], self.label
+        self.going(lambda name: self.fetch(state, places[name], "i"), rooms, self.word("steps", "i64"))
+        *code, last = [None, *program.body.code]
+        if isinstance(last, Construct) and last.word == "branch" and last.outs == program.body.ends:
+            self.drive(code[1:])
+            for block in self.sides(last, last.blocks):  # a step is taken or not: no need to hand on what is kept
+                self.drive(block.code)
+                self.keep(block.ends)
+        else:
+            self.drive(program.body.code)
+            self.keep(program.body.ends)
         following = self.say("add i64 %taken, 1")
         self.lines.append("  br label %head")
         phi = f"  %taken = phi i64 [ 0, %{before} ], [ {following}, %{self.label} ]"
@@ -348,4 +394,4 @@ class Pieces(Assembler):
         size = f"@frame_words = constant i64 {self.used}"
         copying = "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)"
         head = "\n".join([size, copying, *self.globals(), "!0 = !{}"])
-        return "\n\n".join([head, *self.functions, *texts, "\n".join(body)])
+        return "\n\n".join([head, self.blend(), *self.functions, *texts, "\n".join(body)])

@@ -145,7 +145,7 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) & ~1 :]
 
     def each() -> Any:  # of large numbers the sum alone may overflow
-        return functools.reduce(operator.and_, [abs(x) < np.inf for _, x in floats])
+        return functools.reduce(operator.add, [x - x for _, x in floats]) == 0.0
 
     finite = branch(abs(terms[0]) < np.inf, lambda: True, each) if terms else True
     code = where(finite, status.value, where(status.value <= DONE, NON_FINITE, status.value))
@@ -153,7 +153,8 @@ def commit(rec: Recorder, old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     def bad() -> list[Any]:
         first = detail.value
         for i, x in reversed(floats):
-            first = where((abs(x) < np.inf) | (code != NON_FINITE), first, i)
+            first = where(abs(x) < np.inf, first, i)
+        first = where(code == NON_FINITE, first, detail.value)
         return [*before.values(), rec.input("state", "step", "i"), code, first]
 
     good = [*after.values(), counter.value + 1, code, detail.value]  # made out here: a good step runs no side

@@ -10,6 +10,8 @@ from .blocks import Array, Block, Cell, Construct, code_of, key_of, outer_values
 from .trees import alike, arguments, build, flatten, paths
 from .values import TraceError, Value, as_float, constant, here, kind_of
 
+TOGETHER = 100  # columns of a row that are written by one instruction
+
 
 class Recorder:
     """Takes down operations as they happen."""
@@ -281,8 +283,9 @@ class Recorder:
     def append(self, stream: str, values: list[Any]) -> None:
         """Write the row and count it."""
         count = self.declare(f"{stream}.rows", 0, "i", checked=False)
-        for column, x in enumerate(values):
-            self.store(Array("stream", stream, "f", 0), count.value * len(values) + column, as_float(x))
+        array, size = Array("stream", stream, "f", 0), len(values)
+        for first in range(0, size, TOGETHER):
+            self.store(array, count.value * size + first, *map(as_float, values[first : first + TOGETHER]))
         count.value = count.value + 1
 
     def declare(self, name: str, start: Any, kind: str = "f", checked: bool = True) -> Cell:
@@ -301,9 +304,9 @@ class Recorder:
         self.rings[name] = Cell(name, "f", float(start), size=size)
         return Array("ring", name, "f", size)
 
-    def store(self, array: Array, index: Any, value: Any) -> None:
-        """Write one element of a ring buffer or of a stream."""
+    def store(self, array: Array, index: Any, *values: Any) -> None:
+        """Write one element of a ring buffer, or some of a stream from an index on."""
         if any(block.kind == "subroutine" for block in self.reachable()):
             raise TraceError(f"{here()}: a subroutine is pure; emit or delay outside it")
-        value = self.settle([value], ["f"], "a delay keeps floats")[0]
-        self.block.code.append(Construct("store", [index, value], [], array))
+        floats = self.settle(values, "f" * len(values), "a delay keeps floats")
+        self.block.code.append(Construct("store", [index, *floats], [], array))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..engine.text import branch, seldom, whole
+from ..engine.text import branch, seldom, subroutine, whole
 from ..engine.typing import Scalar
 from ..engine.values import bits, floor, from_bits, is_value, number, recorder, sqrt, where
 from .choice import maximum
@@ -48,24 +48,33 @@ def crests(looks: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar) -
     def look() -> None:
         rises: Scalar = False
         crowned: Scalar = False
-        for name, (a, b, c, d) in looks.items():
+        for name, four in looks.items():
             x, best = most[name], recorder().declare(name, -math.inf, checked=False).value
-            inside = (4 * b > 3 * a + c) & (4 * c > 3 * d + b) & (b + c - a - d > FLAT * abs(x))
-            rises, crowned = (x > best) | rises, (inside & (x + NEAR * abs(x) > best)) | crowned
+            rises, crowned = (x > best) | rises, subroutine(bends)(*four, x, best) | crowned
         branch(rises, keep, lambda: None)
         branch(crowned, seldom(crown), lambda: None)
 
     def keep() -> None:
-        for name, (a, b, c, d) in looks.items():
-            at = where(maximum(a, b) < maximum(c, d), where(c < d, 1.0, 2 / 3), where(a < b, 1 / 3, 0.0))
-            peak(name, most[name], begin + at * span)
+        for name, four in looks.items():
+            peak(name, most[name], begin + subroutine(largest)(*four) * span)
 
     def crown() -> None:
         for name, four in looks.items():
-            top, at = crest(*four)
+            top, at = subroutine(crest)(*four)
             peak(name, top, begin + at * (span / 3))
 
     branch(near, look, lambda: None)
+
+
+def bends(a: Scalar, b: Scalar, c: Scalar, d: Scalar, x: Scalar, best: Scalar) -> Scalar:
+    """Whether values bend down between the first and the last, near the largest so far; x: the largest of them."""
+    inside = (4 * b > 3 * a + c) & (4 * c > 3 * d + b) & (b + c - a - d > FLAT * abs(x))
+    return inside & (x + NEAR * abs(x) > best)
+
+
+def largest(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> Scalar:
+    """Where from 0 to 1 the largest of four values is, equally far apart."""
+    return where(maximum(a, b) < maximum(c, d), where(c < d, 1.0, 2 / 3), where(a < b, 1 / 3, 0.0))
 
 
 def crest(a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
