@@ -29,7 +29,7 @@ def lines(file: Path) -> int:
 
 def test_engine_is_small():
     assert ENGINE
-    assert sum(lines(file) for file in ENGINE) <= 2520
+    assert sum(lines(file) for file in ENGINE) <= 2560
     assert {file.name: lines(file) for file in ENGINE if lines(file) > 400} == {}
 
 

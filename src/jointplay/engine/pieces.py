@@ -25,6 +25,23 @@ FEW = 40  # arguments and results of a subroutine that stay in registers
 MOVES = 100  # of one function
 STILL = ", !invariant.load !0"  # a piece of operations writes nothing that it reads: loads need not wait for stores
 Home = tuple[str, int]  # base and place of a value in memory
+BLEND = """define internal fastcc void @blend(ptr %to, ptr %from, i64 %n, {M} %active) noinline nounwind {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %head ]
+  %a = getelementptr {I}, ptr %from, i64 %i
+  %b = getelementptr {I}, ptr %to, i64 %i
+  %new = load {I}, ptr %a, align 8
+  %old = load {I}, ptr %b, align 8
+  %kept = select {M} %active, {I} %new, {I} %old
+  store {I} %kept, ptr %b, align 8
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %head, label %end
+end:
+  ret void
+}}"""  # copies places side by side in the lanes that run
 
 
 @paused()
@@ -203,41 +220,14 @@ class Pieces(Assembler):
             x, kind, to = run[0]
             if len(run) > 1:
                 ends = [f"ptr align 8 {self.place(*self.at(home))}" for home in (to, self.home(x))]
-                if masked:
-                    given = ", ".join([*ends, f"i64 {len(run)}", f"{self.M} %active"])
-                    self.lines.append(f"  call fastcc void @blend({given})")
-                else:
-                    size = 8 * self.lanes * len(run)
-                    given = ", ".join([*ends, f"i64 {size}", "i1 false"])
-                    self.lines.append(f"  call void @llvm.memmove.p0.p0.i64({given})")
+                called = "fastcc void @blend" if masked else "void @llvm.memmove.p0.p0.i64"
+                size, last = (len(run), f"{self.M} %active") if masked else (8 * self.lanes * len(run), "i1 false")
+                self.lines.append(f"  call {called}({', '.join([*ends, f'i64 {size}', last])})")
                 continue
             name, t = self.peek(x, kind), self.types[kind]
             if masked:
                 name = self.say(f"select {self.M} %active, {t} {name}, {t} {self.fetch(*self.at(to), kind)}")
             self.put(name, kind, to)
-
-    def blend(self) -> str:
-        """The function that copies places side by side in the lanes that run."""
-        lines = [
-            f"define internal fastcc void @blend(ptr %to, ptr %from, i64 %n, {self.M} %active) noinline nounwind {{",
-            "entry:",
-            "  br label %head",
-            "head:",
-            "  %i = phi i64 [ 0, %entry ], [ %next, %head ]",
-            f"  %a = getelementptr {self.I}, ptr %from, i64 %i",
-            f"  %b = getelementptr {self.I}, ptr %to, i64 %i",
-            f"  %new = load {self.I}, ptr %a, align 8",
-            f"  %old = load {self.I}, ptr %b, align 8",
-            f"  %kept = select {self.M} %active, {self.I} %new, {self.I} %old",
-            f"  store {self.I} %kept, ptr %b, align 8",
-            "  %next = add i64 %i, 1",
-            "  %more = icmp ult i64 %next, %n",
-            "  br i1 %more, label %head, label %end",
-            "end:",
-            "  ret void",
-            "}",
-        ]
-        return "\n".join(lines)
 
     def give(self, values: Sequence[Value], ends: Sequence[Any], masked: bool = False) -> None:
         """Copy the ends of a block to what they become."""
@@ -374,9 +364,9 @@ class Pieces(Assembler):
         state, rooms = self.word("state"), self.rooms()
         prologue, self.lines, before = self.lines, [], self.label
         self.going(lambda name: self.fetch(state, places[name], "i"), rooms, self.word("steps", "i64"))
-        *code, last = [None, *program.body.code]
+        last = program.body.code[-1] if program.body.code else None
         if isinstance(last, Construct) and last.word == "branch" and last.outs == program.body.ends:
-            self.drive(code[1:])
+            self.drive(program.body.code[:-1])
             for block in self.sides(last, last.blocks):  # a step is taken or not: no need to hand on what is kept
                 self.drive(block.code)
                 self.keep(block.ends)
@@ -394,4 +384,4 @@ class Pieces(Assembler):
         size = f"@frame_words = constant i64 {self.used}"
         copying = "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)"
         head = "\n".join([size, copying, *self.globals(), "!0 = !{}"])
-        return "\n\n".join([head, self.blend(), *self.functions, *texts, "\n".join(body)])
+        return "\n\n".join([head, BLEND.format(M=self.M, I=self.I), *self.functions, *texts, "\n".join(body)])
