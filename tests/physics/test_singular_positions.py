@@ -156,3 +156,16 @@ def test_samples_and_end_of_whole_steps_are_told():
     assert run.attrs["outcome_time"] == float(run["time"][-1]) == pytest.approx(0.999)
     assert "samples are 0.099 s apart, a whole number of steps, instead of 0.1 s" in run.attrs["notes"]
     assert np.diff(run["time"].values)[:-1] == pytest.approx(0.099)
+
+
+@pytest.mark.parametrize("stepper", [RungeKutta(), MoreauJean(1e-4)], ids=["states", "impulses"])
+def test_a_start_in_a_dead_centre_names_the_drive_and_no_line_of_the_program(stepper):
+    """The crank is twice as long as the rod, which stands upright at 30 degrees; just before it rates are 1e6 rad/s."""
+    exact = library.slider_crank(crank=0.1, rod=0.05, speed=6.0, angle=math.asin(0.5))
+    with pytest.raises(ValueError, match=r"drive 'motor' asks for a speed that joints do not allow.* dead centre"):
+        simulate(exact, 0.1, stepper)
+    slider = library.slider_crank(crank=0.1, rod=0.05, speed=6.0, angle=math.asin(0.5) - 1e-13)
+    run = simulate(slider, 0.1, stepper, strict=False)
+    assert run.attrs["outcome"] == "near singular" and run.attrs["judgement"] == "doubtful"
+    assert "'motor' cannot be followed further than crank = 30 deg" in run.attrs["outcome_text"]
+    assert ".py" not in run.attrs["outcome_text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 SINGULAR = 0.05  # of the largest singular value: a step that fails this near to dependent rows fails for them
+DEAD = 1e-4  # the same of numbers that overflow: rates grow with 1 / that
+OWN = str(Path(__file__).parents[1])  # files whose lines tell a user nothing
 FREED = 2.0  # times further from dependent: what rows are without the drive that made them so
 KINDS = {
     "stopped": Ending.STOPPED,
@@ -60,16 +63,17 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
     said = pilot.ended(found, time) if pilot and kind is not Ending.NON_FINITE else None
     if said:
         return Outcome(Ending.CONTROLLER_FAILED, said, time, "control")
-    if kind is Ending.NEAR_SINGULAR or kind is Ending.STEP_TOO_SMALL or found.reason == UNCLOSED:
+    if kind in (Ending.NEAR_SINGULAR, Ending.STEP_TOO_SMALL, Ending.NON_FINITE) or found.reason == UNCLOSED:
         rows, firm = dependent(simulation, lane)
-        if kind is Ending.NEAR_SINGULAR or firm < SINGULAR:
+        if kind is Ending.NEAR_SINGULAR or firm < (DEAD if kind is Ending.NON_FINITE else SINGULAR):
             return beyond(simulation, lane, rows)
     if kind is Ending.STEP_TOO_SMALL:
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
     if kind is Ending.SOLVER_FAILED and found.reason:
         return unsolved(simulation, lane, time)
-    text = f"{run.explain(lane)} at t = {time:.6g} s"
+    said, _, where = run.explain(lane).partition("; first ")
+    text = f"{said}{f'; first {where}' if where and OWN not in where else ''} at t = {time:.6g} s"
     contacts = simulation.text.labels and not simulation.stepper.impulsive and not simulation.stepper.adaptive
     if kind is not Ending.NON_FINITE or not contacts:
         return Outcome(kind, text, time)

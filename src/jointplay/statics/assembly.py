@@ -292,6 +292,11 @@ def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: f
         rows = np.array(system.rows)[off > 1e-6 * worst]
         owners = dict.fromkeys(map(system.mechanism.owner, rows))
         names = [name for name in owners if name in system.mechanism.drives]
+        if len(names) < 2:
+            what = f"drive {names[0]!r} asks for a speed that joints" if names else "joints ask for speeds that they"
+            others = ", ".join(name for name in owners if name not in names)
+            where = f"do not allow at t = {t:.6g} s: {others or 'they'} are in a dead centre there"
+            raise ComputationFailed(f"{what} {where}; start elsewhere, or change lengths")
         raise ComputationFailed(
             f"drives {', '.join(names)} contradict each other at t = {t:.6g} s; drop one or change its motion"
         )
