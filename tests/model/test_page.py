@@ -48,12 +48,12 @@ def annotations(field: Any) -> list[Any]:
     return [*field.metadata, *(x for part in get_args(field.annotation) for x in getattr(part, "__metadata__", ()))]
 
 
-def unit(field: Any) -> str:
+def unit(field: Any, in_use: str = "that of its use") -> str:
     """What a number of this field is in, or what it is if it is no number."""
     for said in annotations(field):
         said = said.of(0) if isinstance(said, Several) else said
         if isinstance(said, InUse):
-            return "of what moves" + ("/s" if said.order else "")
+            return in_use + ("/s" if said.order else "")
         if isinstance(said, Quantity):
             return said.dimension.unit or "number"
         if isinstance(said, OneOf):
@@ -85,7 +85,8 @@ def rows(kind: type[Part]) -> list[tuple[str, str, str]]:
     fields = {f.alias or name: f for name, f in kind.model_fields.items()}
     if "kind" in fields and len(get_args(fields["kind"].annotation)) == 1:
         del fields["kind"]  # it has a heading of its own
-    found = [(f"`{key}`", unit(field), default(field)) for key, field in fields.items()]
+    in_use = {control.Actuator: ["N*m or N"], control.Sensor: ["rad or m"]}.get(kind, [])
+    found = [(f"`{key}`", unit(field, *in_use), default(field)) for key, field in fields.items()]
     places = {"fit": ("text", ""), "at": ("min or mean or max", "mean")}
     return found + [(f"`{key}`", *places.get(key, ("m", ""))) for key in kind.also]
 
