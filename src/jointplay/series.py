@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,3 +169,9 @@ def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
     largest = abs(twin["angle"].sel(time=off["time"], method="nearest")).max("time")
     found = 100 * off.max("time") / largest
     return found.assign_attrs(units="%", long_name=f"largest deviation from the twin, from {begin:g} s on")
+
+
+def effort_unit(drive: str, rows: Iterable[str]) -> str:
+    """Of a drive's effort, by the name of its row: of an angle N*m, else N; both where no row is its own."""
+    own = [row for row in rows if row.rpartition(".")[0] == drive]
+    return "N or N*m" if not own else "N*m" if own[0].endswith((".angle", ".rate")) else "N"

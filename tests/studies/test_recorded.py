@@ -114,6 +114,16 @@ def test_marks_that_cannot_be(metric, said):
         jp.sweep(BALL, {"ball.mass": [1.0]}, until=0.1, metrics=[metric])
 
 
+def test_the_effort_of_a_drive_has_the_unit_of_its_motion():
+    turned = jp.library.slider_crank(speed=10.0)
+    pushed = turned.replace(
+        drives={"motor": {"kind": "position", "of": "J4", "motion": jp.sine(0.01, 2.0, offset=0.35)}}
+    )
+    for mechanism, unit in ((turned, "N*m"), (pushed, "N")):
+        table = jp.sweep(mechanism, {"crank.mass": [1.0]}, until=0.01, metrics=["peak_effort[motor]"])
+        assert table["peak_effort[motor]"].attrs["units"] == unit
+
+
 def test_a_mark_may_carry_its_unit():
     ball = jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81))
     fall = jp.simulate(ball, until=1.0)

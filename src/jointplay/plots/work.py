@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import flat
+from ..series import effort_unit
 from .motion import force, impulses
 from .places import model_of
 from .style import (
@@ -257,8 +258,7 @@ def _units(run: xarray.Dataset, signal: str) -> str:
 
 def drive_unit(run: xarray.Dataset, drive: str) -> str:
     """Of a drive's effort, by its row: of an angle N m, else N."""
-    rows = [str(row) for row in run.row.values if str(row).rpartition(".")[0] == drive] if "row" in run.coords else []
-    return "N or N m" if not rows else "N m" if rows[0].endswith((".angle", ".rate")) else "N"
+    return _spoken(effort_unit(drive, map(str, run.row.values) if "row" in run.coords else ()))
 
 
 def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: str, unit: str) -> None:

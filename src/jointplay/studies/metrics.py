@@ -15,7 +15,7 @@ from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
-from ..series import along, beside, passing, together
+from ..series import along, beside, effort_unit, passing, together
 from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
@@ -276,6 +276,8 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
     for dimension in ("channel", "actuator"):
         if metric.label in (labels := run.labels(dimension)) and " or " in unit:
             unit = str(run[f"{dimension}_unit"][labels.index(metric.label)])
+    if " or " in unit and metric.label in run.labels("drive"):
+        unit = effort_unit(metric.label, run.labels("row"))
     text = (
         "largest deviation from the mechanism with ideal joints"
         if metric.quantity == DEVIATION
