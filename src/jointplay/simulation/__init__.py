@@ -15,7 +15,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors
+from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors, unbounded
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed, cut_short
@@ -96,7 +96,8 @@ def beside_finer(
     if end.complete:
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
-    return stated(result, {repr(finer): other(found) if end.complete else end.text}, base.mechanism, HALVED)
+    there = {repr(finer): other(found) if end.complete else end.text}
+    return stated(result, there, base.mechanism, HALVED, unbounded(result, simulation))
 
 
 def with_companions(
@@ -108,6 +109,7 @@ def with_companions(
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
     found: dict[str, Other | str] = {}
+    lost = unbounded(result, simulation)
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:
@@ -118,7 +120,7 @@ def with_companions(
         found[repr(stepper)] = other_of(simulation, lane) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
-    return stated(result, found, simulation.base.mechanism, company.share)
+    return stated(result, found, simulation.base.mechanism, company.share, lost)
 
 
 def seconds(name: str, given: float | str) -> float:

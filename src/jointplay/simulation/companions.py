@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import statics
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
@@ -42,6 +43,7 @@ NOTHING = 1e-9  # of the largest of its family: what is less is determined, what
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
 FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
 SAME = 1e-9  # m or rad: a motion of less is none
+BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a singular position
 FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
     "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
@@ -221,16 +223,40 @@ def errors(
     return entries
 
 
-def stated(run: Dataset, others: Mapping[str, Other | str], mechanism: Mechanism, times: float) -> Dataset:
+def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
+    """The peaks of a run that lie beside a singular position which it passed: they tell how near a step came, and are
+    the same in companions that take the same steps."""
+    if not ("singular.passes" in simulation.run.places and simulation.run["singular.passes"][0] > 0):
+        return set()
+    system, time = simulation.system(), run.time.values
+    q = np.stack([run[name].values for name in ("x", "y", "angle")], axis=-1).reshape(len(time), -1)
+
+    def firm(t: float) -> float:
+        at = [np.interp(t, time, column) for column in q.T]
+        return statics.freedom(system, at, t).conditioning
+
+    usual = float(np.median([firm(t) for t in np.linspace(time[0], time[-1], 21)]))
+    found = set()
+    peaks = (f"peak_{what}{end}" for what in ("force", "moment") for end in ("", "_settled"))
+    for name in (name for name in peaks if name in run.variables):
+        labels, times = run.variables[str(run.variables[name].dims[0])].values, run.variables[f"{name}_time"].values
+        found |= {f"{label}.{name}" for label, t in zip(labels, times, strict=True) if firm(t) < BESIDE * usual}
+    return found
+
+
+def stated(
+    run: Dataset, others: Mapping[str, Other | str], mechanism: Mechanism, times: float, lost: Collection[str] = ()
+) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
-    text that says why not."""
+    text that says why not.  lost: numbers of which companions know nothing."""
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
-        lost = forgotten(run, [one.course for one in whole], mechanism)
-        found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(lost))
+        astray = forgotten(run, [one.course for one in whole], mechanism)
+        found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
+        found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
         run.attrs |= {"errors": json.dumps(found), "judgement_text": text}
-        return noted(run, FORGOTTEN.format(lost)) if lost else run
+        return noted(run, FORGOTTEN.format(astray)) if astray else run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"
     return noted(run, note)
