@@ -8,6 +8,7 @@ import pytest
 
 import jointplay as jp
 from jointplay import studies
+from jointplay.studies import telling
 from jointplay.studies.metrics import read_metrics
 
 from .functions import ishigami, moody, once_deadly, slow
@@ -349,3 +350,16 @@ def test_a_run_that_cannot_begin_leaves_its_lane_to_the_next():
     table = jp.sweep(loose, over, metrics="final(angle[crank])", **BRIEF)
     assert (table.status.values == [[3, 3], [1, 1], [3, 3]]).all()
     assert "penetrates" in str(table.outcome.values[2, 0])
+
+
+def test_runs_are_judged_as_single_ones_are():
+    """Steps of 4 ms cross the play several times over: the run was just done."""
+    slider = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+    asked = {"until": 0.1, "stepper": jp.MoreauJean(4e-3, order=1)}
+    table = jp.sweep(slider, {"motor.speed": [1e-3, 30.0]}, metrics=["peak_force[J3]"], **asked)
+    run = jp.simulate(slider.with_({"motor.speed": 30.0}), **asked)
+    assert run.attrs["judgement"] == "wrong" and table.status.values.tolist() == [1, 1]
+    assert str(table.outcome.values[1]) == run.attrs["judgement_text"]
+    assert float(table["peak_force[J3]"][1]) == float(run.peak_force.sel(joint="J3"))
+    told = dict(telling.lines(table))
+    assert "failed" not in told and "count all the same; run" in told["doubtful or wrong"]

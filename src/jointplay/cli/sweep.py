@@ -88,8 +88,10 @@ def study(arguments: argparse.Namespace) -> int:
 
 
 def judged(table: Any, store: Any) -> int:
-    """Say how many runs failed, the first of them and why; FAILED only if no run is done: runs at the border of what is
-    possible are a part of a study."""
+    """Say how many runs failed or are not to be trusted, the first of them and why; FAILED only if no run is done: runs
+    at the border of what is possible are a part of a study."""
+    from jointplay.studies.telling import doubts
+
     status, outcomes = table["status"].values.ravel(), table["outcome"].values.ravel()
     failed, done = (status > 1).nonzero()[0], int((status == 1).sum())
     if len(failed):
@@ -98,6 +100,9 @@ def judged(table: Any, store: Any) -> int:
         counted = "they count in no number above" if done else "none is done"
         complain(f"{len(failed)} of {status.size} runs failed, {counted}; {first}")
         complain(f"all of them: the variables status and outcome of {store}")
+    if text := doubts(table):
+        sys.stdout.flush()
+        complain(f"doubtful or wrong: {text}")
     return DONE if done or not len(failed) else FAILED
 
 

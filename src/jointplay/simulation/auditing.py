@@ -201,6 +201,11 @@ def drift(reading: Reading) -> float:
     return worst
 
 
+def doubt(reading: Reading, outcome: Outcome) -> str:
+    """The sentence of a run that is doubtful or wrong; nothing if it is fine."""
+    return verdict(audit(reading), outcome, reading.stepper)[1]
+
+
 def trust(entries: Sequence[Finding], outcome: Outcome, stepper: Stepper) -> dict[str, str]:
     """The audit and the judgement of a run as attributes of its result."""
     found, text = verdict(entries, outcome, stepper)

@@ -40,6 +40,7 @@ class Recorded:
     later: list[Callable[[], Mapping[str, Any]]] = field(default_factory=list)  # groups that were not asked for yet
     marked: dict[str, Callable[[], Mapping[str, Any]]] = field(default_factory=dict)  # and those by marks in names
     single: Callable[[str], Any] = lambda name: None  # what can be read alone
+    reading: Reading | None = None  # of a lane
 
     @classmethod
     def of_result(cls, run: Dataset) -> Recorded:
@@ -61,7 +62,7 @@ class Recorded:
             marked = {SETTLED: Reading(simulation, lane, late=True).settled, **marked}
         names = {"body": [*reading.mechanism.bodies], "joint": [*reading.mechanism.joints]}
         labels = {key: as_variable(key, x) for key, x in names.items() if x}
-        return cls(labels, groups, marked, lambda name: single(reading, name))
+        return cls(labels, groups, marked, lambda name: single(reading, name), reading)
 
     def get(self, name: str) -> RecordedArray | None:
         """A quantity, None if the run has none of that name."""

@@ -116,7 +116,7 @@ def attributes(name: str, names: MetricNames) -> dict[str, Any]:
     if name == "reached":
         return {"units": "s", "long_name": "time that the run reached"}
     if name == "outcome":
-        return {"long_name": "why a run ended early or failed"}
+        return {"long_name": "why a run ended early or failed, or is done but doubtful or wrong"}
     return dict(names.get(name, {}))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from .meaning import OWN, indices, numbers, percentiles, ranking, share
 from .plan import Plan
 from .store import STUDY, counts
+from .work import DONE
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -36,6 +37,8 @@ def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tup
     found = [("study", str(study.attrs.get("title", ""))), ("runs", told_counts(stand)), *each_run(study)]
     for text, n in first_failures(study).items():
         found.append(("failed", f"{n} runs: {text}"))
+    if text := doubts(study):
+        found.append(("doubtful or wrong", text))
     for name in metrics_of(study):
         values, good = numbers(study, name)
         unit = str(study[name].attrs.get("units", "")).replace("*", " ")
@@ -71,9 +74,19 @@ def told_counts(stand: Mapping[str, int]) -> str:
 def first_failures(study: Dataset, most: int = 3) -> dict[str, int]:
     """What failed runs say, the most frequent first."""
     said = study["outcome"].values.ravel().astype(object).astype(str)
-    texts, many = np.unique(said[said != ""], return_counts=True)
+    texts, many = np.unique(said[(said != "") & (study["status"].values.ravel() > DONE)], return_counts=True)
     order = np.argsort(-many, kind="stable")[:most]
     return {str(texts[i]): int(many[i]) for i in order}
+
+
+def doubts(study: Dataset) -> str:
+    """How many runs are done that their audits call doubtful or wrong, and what the first of them says; nothing if all
+    are fine."""
+    said = study["outcome"].values.ravel().astype(object).astype(str)
+    odd = np.flatnonzero((said != "") & (study["status"].values.ravel() == DONE))
+    return (
+        f"{len(odd)} of {said.size} runs, and they count all the same; run {odd[0]}: {said[odd[0]]}" if len(odd) else ""
+    )
 
 
 def ranking_lines(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..simulation import Simulation
+from ..simulation.auditing import doubt
 from .lanes import Extent, Interrupted, Task
 from .metrics import MOTION, Metric, quantity
 from .recorded import Recorded
@@ -131,6 +132,8 @@ class Job:
                     found.numbers |= metric.called(whole)
                 elif not metric.analysis and not metric.twin:
                     found.numbers[metric.name] = metric.of(kept, None, self.settled)
+            if own and kept.reading is not None:
+                found.doubt = doubt(kept.reading, outcome)
             for metric in self.keep if own else ():
                 signal = quantity(kept, None, metric.quantity, metric.label, self.settled)
                 found.numbers[metric.name] = [] if signal is None else signal.values
@@ -143,7 +146,7 @@ class Job:
                 raise run
             if run.kind != "done":
                 return ENDED, run.time, run.text, {}
-            return DONE, run.time, "", self.numbers(task, run, twin)
+            return DONE, run.time, run.doubt, self.numbers(task, run, twin)
         except Exception as error:  # of a model that cannot be, or of somebody's function
             return RAISED, math.nan, told(error), {}
 
@@ -177,13 +180,15 @@ class Job:
 
 @dataclass
 class Ended:
-    """A run that has ended: how, what there is to say of that, when (s), its numbers, and its motion if needed."""
+    """A run that has ended: how, what there is to say of that, when (s), its numbers, its motion if needed, and what
+    its audit says if that is not fine."""
 
     kind: str
     text: str
     time: float
     numbers: dict[str, Any] = field(default_factory=dict)
     motion: Recorded | None = None
+    doubt: str = ""
 
 
 class OpenBatch:
