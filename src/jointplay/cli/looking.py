@@ -113,12 +113,12 @@ def compare(arguments: argparse.Namespace) -> None:
     _same_bodies(runs)
     pair = len(runs) == 2
     rows = [("", *names, *(["difference"] if pair else []), "")]
-    unsure = [{e["name"] for e in results.errors(run) if not e["determined"]} for run in runs.values()]
+    known = [{e["name"]: e for e in results.errors(run)} for run in runs.values()]
     for name, text, unit, numbers in _headlines(list(runs.values())):
         size, shown = spoken(max(map(abs, numbers)), unit)
-        open_ones = [name in some for some in unsure]
-        cells = [_cell(x * size, doubted) for x, doubted in zip(numbers, open_ones, strict=True)]
-        change = "" if text == "steps" else _relative(numbers, rough=any(open_ones)) if pair else ""
+        stated = [some.get(name, {}) for some in known]
+        cells = [_cell(x * size, _digits(e), _open(e)) for x, e in zip(numbers, stated, strict=True)]
+        change = "" if text == "steps" else _relative(numbers, min(3, *map(_digits, stated))) if pair else ""
         rows.append((text, *cells, *([change] if pair else []), shown))
     print(columns(rows))
     if any("?" in cell for row in rows for cell in row[1:]):
@@ -147,19 +147,34 @@ def _same_bodies(runs: dict[str, Any]) -> None:
             raise InputError(f"compare: {text}; give results of one mechanism")
 
 
-def _cell(value: float, doubted: bool) -> str:
-    """A number: a count in full, one that is not determined with two digits and a question mark."""
-    rounded = float(f"{value:.{2 if doubted else 5}g}")
+def _open(stated: dict[str, Any]) -> bool:
+    """Whether a number is not determined."""
+    return not stated.get("determined", True)
+
+
+def _digits(stated: dict[str, Any]) -> int:
+    """How many digits a number has by its stated error: at most five, two if it is not determined."""
+    value, error = abs(stated.get("value", 0.0)), stated.get("error")
+    if _open(stated):
+        return 2
+    if not error or not value:
+        return 5
+    return min(5, max(1, math.floor(math.log10(value)) - math.floor(math.log10(error)) + 1))
+
+
+def _cell(value: float, digits: int, doubted: bool) -> str:
+    """A number: a count in full, one that is not determined with a question mark."""
+    rounded = float(f"{value:.{digits}g}")
     return f"{value:.0f}" if value.is_integer() and not doubted else f"{rounded:g}" + ("?" if doubted else "")
 
 
-def _relative(numbers: list[float], rough: bool) -> str:
+def _relative(numbers: list[float], digits: int) -> str:
     first, second = numbers
     if first == second:
         return "none"
     share = 100 * (second - first) / abs(first) if first else 0.0
     much = abs(share) > MUCH  # beside rounding, a share says nothing
-    return "-" if much or not first else f"{float(f'{share:.{2 if rough else 3}g}'):+g} %"
+    return "-" if much or not first else f"{float(f'{share:.{digits}g}'):+g} %"
 
 
 def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, str, list[float]]]:
