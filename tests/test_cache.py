@@ -298,6 +298,16 @@ def test_the_folder_is_chosen_by_the_environment(monkeypatch):
     assert cache.directory() == Path.home() / ".cache" / "jointplay"
 
 
+def test_a_home_that_does_not_exist_is_not_made(tmp_path, monkeypatch):
+    for name in ("JOINTPLAY_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "nobody"))
+    cache.write("key", b"payload")
+    assert cache.read("key") is None and "no home directory" in cache.refused()
+    assert not any(tmp_path.iterdir())
+
+
 def test_reading_and_writing(here):
     assert cache.read("key") is None
     cache.write("key", b"payload")

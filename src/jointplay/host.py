@@ -97,10 +97,13 @@ def cores() -> int:
 def cache_home() -> Path | None:
     """The folder for caches: XDG_CACHE_HOME, LOCALAPPDATA on Windows, else ~/.cache; None for a user without home."""
     base = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None)
+    if base:
+        return Path(base)
     try:
-        return Path(base) if base else Path.home() / ".cache"
+        home = Path.home()
     except RuntimeError:  # neither HOME nor an entry in the list of users
         return None
+    return home / ".cache" if home.is_dir() else None  # that of a service may be named and not exist
 
 
 def settle(directory: Path) -> None:

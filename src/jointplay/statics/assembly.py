@@ -18,6 +18,7 @@ from .guesses import elsewhere, guess, guesses, placed_alike
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 STATIONARY = 1e-3  # of the gaps: what no change of the coordinates makes smaller by more is not closed from there
 RANK = 1e-9  # singular values below this share of the largest count as zero
+FEW = 60  # rows among which it is quicker to take all
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
 ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
 
@@ -74,14 +75,16 @@ def sizes(system: System) -> np.ndarray:
 def independent(rows: np.ndarray, tolerance: float = RANK) -> list[int]:
     """The rows that do not follow from those before them."""
     kept: list[int] = []
-    basis = np.zeros((0, rows.shape[1]))
+    basis = np.zeros((min(rows.shape), rows.shape[1]))
     for i, row in enumerate(rows):
-        rest = row
+        rest, known = row, basis[: len(kept)]
         for _ in range(2):  # once is not orthogonal enough
-            rest = rest - basis.T @ (basis @ rest)
-        if np.linalg.norm(rest) > tolerance * np.linalg.norm(row):
+            if len(kept) > FEW:  # only rows that share a coordinate can be oblique to it
+                known = basis[: len(kept)][(basis[: len(kept), np.flatnonzero(rest)] != 0).any(axis=1)]
+            rest = rest - known.T @ (known @ rest)
+        if len(kept) < len(basis) and np.linalg.norm(rest) > tolerance * np.linalg.norm(row):
+            basis[len(kept)] = rest / np.linalg.norm(rest)
             kept.append(i)
-            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
     return kept
 
 
@@ -283,6 +286,19 @@ def beside(system: System, q: np.ndarray, t: float) -> set[str]:
     return set(system.rows) if found is None else found
 
 
+def follow(system: System, rates: Mapping[str, float], found: np.ndarray, new: Sequence[int]) -> None:
+    """An error that names the first start rate that follows from what stands before it and contradicts it."""
+    names = list(rates)
+    for i, (key, rate) in enumerate(rates.items()):
+        if i not in new and abs(found[i] - rate) > RANK * (1 + abs(rate)):
+            others = ", ".join([*(names[k] for k in new if k < i), *system.mechanism.drives, "the constraints"])
+            unit = TAILS[started(key)[1]].unit
+            raise InputError(
+                f"start: {key} = {rate:g} {unit} contradicts {others}, which give {found[i]:.9g} {unit}; "
+                f"it is off by {abs(found[i] - rate):.3g} {unit}: leave it out or correct it"
+            )
+
+
 def agree(system: System, B: np.ndarray, v: np.ndarray, speeds: np.ndarray, t: float) -> None:
     """An error that names the drives if their speeds cannot all be had: v is the best there is."""
     off = np.abs(B @ v - speeds)
@@ -320,29 +336,23 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
     q = assemble(system)
     here, given = system.evaluate(q), system.mechanism.start
     scale = sizes(system)
-    rows, speeds, names = here.B * scale, here.speed, list[str]()
+    rows, speeds = here.B * scale, here.speed
     v = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
     agree(system, rows, v, speeds, 0.0)
-    for key, rate in given.items():
-        if not key.endswith("rate"):
-            continue
-        name = key.removesuffix(".rate")
-        coordinate = f"{name}.angle" if name in system.mechanism.bodies else name
-        row = (np.eye(len(q))[system.coordinates.index(coordinate)] * scale)[None]
-        if len(independent(np.vstack([rows[independent(rows)], row]))) == len(independent(rows)):
-            follows = float((row @ v).item())
-            if abs(follows - rate) > RANK * (1 + abs(rate)):
-                others = ", ".join([*names, *system.mechanism.drives, "the constraints"])
-                unit = TAILS[started(key)[1]].unit
-                raise InputError(
-                    f"start: {key} = {rate:g} {unit} contradicts {others}, which give {follows:.9g} {unit}; "
-                    f"it is off by {abs(follows - rate):.3g} {unit}: leave it out or correct it"
-                )
-            continue
-        rows, speeds = np.vstack([rows, row]), np.append(speeds, rate)
-        names.append(key)
-        v = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
-    free = np.linalg.svd(rows)[2][len(independent(rows)) :].T if len(rows) else np.eye(len(q))
+    rates = {key: x for key, x in given.items() if key.endswith("rate")}
+    if rates:
+        names = (key.removesuffix(".rate") for key in rates)
+        places = [system.coordinates.index(f"{x}.angle" if x in system.mechanism.bodies else x) for x in names]
+        lines = np.vstack([rows, np.eye(len(q))[places] * scale])
+        new = [i for i in independent(lines) if i >= len(rows)]
+        told = np.append(speeds, list(rates.values()))
+        used = [*range(len(rows)), *new]
+        v = np.linalg.lstsq(lines[used], told[used], rcond=RANK)[0]
+        follow(system, rates, lines[len(rows) :] @ v, [i - len(rows) for i in new])
+        rows = lines[used]
+    if not v.any():
+        return q, v
+    free = np.linalg.svd(rows)[2][len(independent(rows)) :].T
     root = np.sqrt(here.M) * scale
     v = v - free @ np.linalg.lstsq(root @ free, root @ v, rcond=None)[0]
     return q, v * scale
