@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
-from ..model.clearances import Compliant, Following
+from ..model.clearances import Compliant, Following, Rigid
+from ..physics import record
 from ..physics.knots import motions
 from ..physics.step import Stepper
 from .judgement import judged, verdict
@@ -43,8 +44,8 @@ def audit(reading: Reading) -> list[Finding]:
     if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
         ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
         found.append(Finding("step beside the shortest change of a motion", ratio, "1"))
-    if reading.mechanism.loose(Following) and not reading.stepper.adaptive and len(reading.time):
-        found.append(Finding("turn of a journal in one step", whirl(reading), "rad"))
+    if (reading.mechanism.loose(Following) or rolled(reading)) and not reading.stepper.adaptive and len(reading.time):
+        found.append(Finding("turn of a journal in one step", max(whirl(reading), roll(reading)), "rad"))
     if reading.mechanism.isolated():
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
@@ -185,6 +186,23 @@ def whirl(reading: Reading) -> float:
         q, v = (np.array([reading.columns[name + end][i] for name in names]) for end in ("", ".rate"))
         for name, speed in statics.whirls(reading.system, q, v, float(reading.time[i])).items():
             worst = max(worst, speed * step / reading.mechanism.joints[name].looseness)
+    return worst
+
+
+def rolled(reading: Reading) -> list[str]:
+    """The journals that may roll and slide round rigid bearings."""
+    rigid = reading.mechanism.loose(Rigid)
+    return [name for name in reading.system.journals if name in rigid] if reading.stepper.impulsive else []
+
+
+def roll(reading: Reading) -> float:
+    """The most that a journal on a rigid wall goes round its bearing in a step, by its places at the samples (rad)."""
+    worst, step = 0.0, reading.stepper.step  # type: ignore[attr-defined]
+    for name in rolled(reading) if len(reading.time) > 1 else ():
+        place = reading.columns[f"{name}.place.x"] + 1j * reading.columns[f"{name}.place.y"]
+        touches = reading.columns[name + record.MODE.end] > 0
+        turned = np.abs(np.angle(place[1:] * np.conj(place[:-1]))) * step / np.maximum(np.diff(reading.time), step)
+        worst = max(worst, float(turned[touches[1:] & touches[:-1]].max(initial=0.0)))
     return worst
 
 
