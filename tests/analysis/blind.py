@@ -1,4 +1,7 @@
-"""Signals that no limit of the verdict was chosen on: other families and seeds than those of `signals.py`."""
+"""Signals of other families and seeds than those of `signals.py`.
+
+The verdict was asked once on `regular`, and its rules mended afterwards; `second` was written then, and asked once.
+"""
 
 from collections.abc import Iterator
 
@@ -46,6 +49,44 @@ def regular(count: int = 4000, seed: int = SEED) -> Iterator[tuple[str, Series]]
         values += noise * values.std() * rng.normal(size=count)
         name = f"{i} {'quasi-periodic' if quasi else 'periodic'}, noise {noise:g}{', drive known' if known else ''}"
         yield name.split()[1].strip(","), Series(time, values, name, period=period if known else None)
+
+
+def second(count: int = 4000, seed: int = 90_125) -> Iterator[tuple[str, Series]]:
+    """(verdict, Series): forty more, of contact forces, sticking and slipping, and impacts whose time is modulated."""
+    rng = np.random.default_rng(seed)
+    for i in range(40):
+        quasi, noise, known = i % 2 == 1, (0.0, 1e-3)[i // 2 % 2], i // 4 % 2 == 0
+        period, k = rng.uniform(0.01, 20.0), rng.choice([1, 1, 2, 3, 4, 5, 7])
+        time = period / rng.uniform(25, 140) * np.arange(count)
+        phase = time / period
+        other = phase * rng.uniform(0.13, 0.97)
+        shaken = rng.uniform(0.01, 0.05) * np.sin(2 * np.pi * other) if quasi else 0.0
+        values = rng.uniform(0.3, 1) * contact_force(phase + shaken, rng) + rng.uniform(0.5, 2) * stick_slip(phase, rng)
+        values += rng.uniform(0.05, 0.5) * contact_force(phase / k, rng)
+        if quasi:
+            values += rng.uniform(0.1, 0.6) * (np.sin(2 * np.pi * other) + 0.4 * stick_slip(other, rng))
+        values += noise * values.std() * rng.normal(size=count)
+        kind = "quasi-periodic" if quasi else "periodic"
+        name = f"{i} {kind}, k {k}, noise {noise:g}{', drive known' if known else ''}"
+        yield kind, Series(time, values, name, period=period if known else None)
+
+
+def contact_force(phase: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A row of bounces, each shorter and weaker than the one before, as a force over a phase (turns)."""
+    since, found = np.mod(phase - rng.uniform(), 1.0), np.zeros_like(phase)
+    begin, width, height = 0.0, rng.uniform(0.03, 0.1), 1.0
+    for _ in range(rng.integers(1, 5)):
+        inside = (since > begin) & (since < begin + width)
+        found[inside] += height * np.sin(np.pi * (since[inside] - begin) / width) ** 1.5
+        begin, width, height = begin + 2.2 * width, 0.8 * width, 0.6 * height
+    return found
+
+
+def stick_slip(phase: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Held for a part of a turn, then let go to swing, as a function of a phase (turns)."""
+    since, stuck = np.mod(phase - rng.uniform(), 1.0), rng.uniform(0.3, 0.8)
+    free = (since - stuck) / (1 - stuck)
+    return np.where(since < stuck, since / stuck, np.cos(np.pi * free) * (1 - free))
 
 
 def chaotic(count: int = 4000) -> Iterator[Series]:

@@ -5,7 +5,7 @@ import pytest
 
 import jointplay as jp
 from jointplay.analysis import Series, embedding, iaaft, read, rosenstein, spectrum, textbook, zero_one
-from jointplay.analysis.regular import one_phase, tolerance, two_phases
+from jointplay.analysis.regular import repetition, second_phase, two_phases
 from tests.analysis.signals import sampled
 
 TIME = np.linspace(0, 50, 1001)
@@ -33,6 +33,8 @@ def test_what_is_refused(time, values, period, text):
     [
         ("", None, "is empty"),
         ("a,b\n1,2\n", None, "must name a column 'time'"),
+        ("time;b\n1;2\n", None, "separated by commas"),
+        ("1,2\n3,4\n", None, "it holds numbers"),
         ("time,x\n0,1\n", "y", "no column 'y'; there are x"),
         ("time,x\n0,1\n1,two\n", None, "row 3, column 'x': expected a number, got 'two'"),
         ("time,x\n0,1\n1\n", None, "row 3, column 'x': expected a number, got nothing"),
@@ -75,15 +77,38 @@ def test_power_beside_the_comb(share):
 def test_the_period_is_found_between_samples():
     time = np.arange(3000) * 0.0317
     values = np.sin(2 * np.pi * time / 1.2345) + 0.5 * np.sin(np.pi * time / 1.2345 + 1)
-    found = one_phase(Series(time, values))
-    assert found.periods[0] == pytest.approx(2.469, abs=1e-4)
-    assert found.residual < tolerance(Series(time, values))
+    found = repetition(Series(time, values))
+    assert found.period == pytest.approx(2.469, abs=1e-4)
+    assert found.holds
 
 
 def test_the_drive_period_counts_in_multiples():
     time = np.arange(3000) * 0.01
     values = np.sin(2 * np.pi * time) + 0.2 * np.sin(2 * np.pi * time / 3)
-    assert one_phase(Series(time, values, period=1.0)).periods == pytest.approx((3.0,))
+    assert repetition(Series(time, values, period=1.0)).period == pytest.approx(3.0)
+
+
+def saw(phase):
+    """A function of a phase (turns) that jumps once a turn, and bends."""
+    return np.mod(phase, 1.0) ** 2
+
+
+@pytest.mark.parametrize("per_period", [31.7, 44.0455, 27.4])  # samples meet after 10, 22 and 5 periods
+@pytest.mark.parametrize("multiple", [1, 2])
+def test_a_signal_that_jumps_repeats(per_period, multiple):
+    phase = np.arange(4000) / per_period
+    values = saw(phase) + 0.3 * saw(phase / multiple + 0.4)
+    found = repetition(Series(2.0 * phase, values, period=2.0))
+    assert found.holds and found.period == 2.0 * multiple
+
+
+def test_a_small_motion_beside_a_period_is_neither_periodic_nor_quasi_periodic():
+    phase = np.arange(4000) / 44.0455
+    small = sampled(textbook.lorenz(step=0.01), 0.02, 50, 0, "Lorenz").values
+    series = Series(phase, saw(phase) + 0.3 * saw(phase / 2) + 0.02 * small / small.std(), period=1.0)
+    found = repetition(series)
+    assert not found.holds and found.smooth > 0.9
+    assert not second_phase(series, found)[1]
 
 
 def test_two_phases():
@@ -92,7 +117,7 @@ def test_two_phases():
     found = two_phases(Series(time, values))
     assert found.residual < 0.02
     noise = np.random.default_rng(0).normal(size=4000)
-    assert two_phases(Series(time, noise)).residual > 0.8
+    assert two_phases(Series(time, noise)).residual > 0.7  # without the worst 30 %
 
 
 def test_lorenz_from_4000_samples():

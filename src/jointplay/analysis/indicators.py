@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import InputError
 from . import regular
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
+from .folding import Folded
 from .neighbours import Divergence, Embedding, embedding, looked_at, mean_period, rosenstein
 from .series import Series
 from .spectra import line, spectrum
@@ -78,7 +79,7 @@ def left_over(series: Series) -> float:
     lag = 2 * int(0.3 * series.length / period) * period
     if not lag:
         return 0.0
-    folded = regular.Folded(series)
+    folded = Folded(series)
     kept = series.time <= series.time[-1] - lag
     return float(np.median(folded.curve(series.time[kept] + lag) - series.values[kept])) / lag
 
@@ -96,8 +97,7 @@ def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence]]:
         return found.period, None, [row]
     two, explained = regular.second_phase(series, found)
     if found.holds and found.period is not None:
-        same = any(abs(found.period / one - 1) < 1e-3 for one in two.periods)
-        if same or not explained:
+        if not explained or regular.in_step(series, found.period, two.periods):
             return found.period, None, [row]
         said = f"nearly the same after {found.period:.6g} s, but two phases explain it better"
         row = replace(row, says=said, votes="")

@@ -10,38 +10,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .folding import MOST, NEIGHBOURS, PERIODS, Folded, correlation, local_plane, size
 from .series import Series
 from .spectra import line
 
-TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
 MEETS = 0.05  # of the time between two samples: what they may be apart and still meet
+AS_WELL = 3.0  # times what the best period leaves: noise and interpolation leave about the same
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
-EXPLAINED, HALF = 0.14, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
-LIMIT = f"they may leave {EXPLAINED:g}, and half of what one leaves"
+EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
+SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
+LIMIT = f"they may leave {EXPLAINED:g}, half of what one leaves, and no motion of its own"
+JUMPS = 0.3  # share of the samples that does not count there: a jump is a line across the torus, with many beside it
 FINE, CLOSE = 0.002, 0.03  # of the size of the signal: what may be left where a period explains it
 SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor by two
 LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
 FREE_PERIODS = 4.2  # of a period that has to be found
-NEIGHBOURS = 8  # on the torus of two phases
 FEW = 6  # turns of a common period
 LINES = 5  # of which two are taken for the phases
-MOST = 3_000  # samples that are looked up
+UNLIKE = 1.0  # residual of a curve laid over itself, beyond which its samples are not looked at
 
 
 @dataclass(frozen=True)
 class Phases:
-    """What one or two phases explain: their periods (s), and the residual over the standard deviation."""
+    """What two phases explain: their periods (s), what they leave over the size of the signal, and the correlation of
+    that from sample to sample."""
 
     periods: tuple[float, ...]
     residual: float
-
-
-def size(errors: np.ndarray, values: np.ndarray) -> float:
-    """The root mean square without the worst tenth, over the standard deviation of the signal likewise."""
-    kept = np.sort(np.abs(errors))[: max(1, int((1 - TRIMMED) * len(errors)))]
-    spread = np.sort(np.abs(values - np.median(values)))[: max(1, int((1 - TRIMMED) * len(values)))]
-    scale = max(float(np.sqrt(np.mean(spread**2))), 1e-3 * float(values.std()))
-    return float(np.sqrt(np.mean(kept**2))) / scale
+    smooth: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Repetition:
 
     residual: over the size of the signal; enough: up to which it counts as the same; smooth: correlation of what is
     left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation; clean: whether
-    neither noise nor interpolation can explain what is left.
+    neither noise nor interpolation can explain what is left; typical: what most choices of other periods leave.
     """
 
     period: float | None
@@ -58,6 +54,7 @@ class Repetition:
     enough: float
     smooth: float
     clean: bool = False
+    typical: float = np.inf
 
     @property
     def holds(self) -> bool:
@@ -80,64 +77,12 @@ class Repetition:
         return f"no period explains the signal (up to {self.enough:.2g} would count as the same)"
 
 
-class Folded:
-    """A signal laid over itself some time later."""
-
-    def __init__(self, series: Series) -> None:
-        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
-
-        self.series, self.curve = series, CubicSpline(series.time, series.values)
-
-    def change(self, lag: float) -> float:
-        """How much the signal changes in a time (s), over its size."""
-        series = self.series
-        kept = np.flatnonzero(series.time <= series.time[-1] - lag)
-        kept = kept[:: max(1, len(kept) // MOST)]
-        if len(kept) < 50:
-            return np.inf
-        later = self.curve(series.time[kept] + lag)
-        return size(later - series.values[kept], series.values) / np.sqrt(2)
-
-    def smooth(self, lag: float) -> float:
-        """The correlation from sample to sample of what changes in a time (s), without its largest tenth."""
-        kept = self.series.time <= self.series.time[-1] - lag
-        left = self.curve(self.series.time[kept] + lag) - self.series.values[kept]
-        most = np.percentile(np.abs(left), 100 * (1 - TRIMMED))
-        left = np.clip(left, -most, most)
-        left -= left.mean()
-        power = float(np.mean(left * left))
-        return float(np.mean(left[1:] * left[:-1])) / power if power else 0.0
-
-    def residual(self, period: float) -> float:
-        """The change after one period, or after as many as half the series holds if that is more: what drifts slowly
-        is not periodic."""
-        many = max(1, int(0.5 * self.series.length / period))
-        return max(self.change(period), self.change(many * period))
-
-    def sharpened(self, period: float, frequency: float) -> float:
-        """A period near the given one that explains the signal best; frequency (Hz): of its strongest line."""
-        from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
-
-        turns, step = round(period * frequency), self.series.interval
-        tries = [period]
-        if turns and abs(turns / frequency - period) < 1.5 * step:
-            tries.append(turns / frequency)
-        best = min(tries, key=self.residual)
-        if self.residual(best) > 0.5:
-            return best
-        room = step / max(1, int(0.5 * self.series.length / best))
-        found = minimize_scalar(
-            self.residual, bounds=(best - room, best + room), method="bounded", options={"maxiter": 15}
-        )
-        return float(found.x) if found.fun < self.residual(best) else best
-
-
 def grain(series: Series) -> float:
     """What the samples themselves leave open, over the size of the signal: noise, and curves between two of them.
 
     Every second sample is foretold by the others; a residual below this says nothing.
     """
-    from scipy.interpolate import CubicSpline
+    from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
 
     curve = CubicSpline(series.time[::2], series.values[::2])
     inside = slice(1, len(series.values) - 2, 2)
@@ -170,58 +115,54 @@ def candidates(series: Series) -> list[float]:
     return [float(lag) * series.interval for lag in sorted(best)]
 
 
-def one_phase(series: Series, most: int = 16) -> Phases:
-    """The shortest period that explains a signal, or the one that comes closest.
-
-    With a drive period only its multiples are tried, up to `most` and as long as the series holds two of them.
-    """
-    folded = Folded(series)
-    if series.period is not None:
-        longest = series.length / LEAST_PERIODS
-        tries = [k * series.period for k in range(1, most + 1) if k == 1 or k * series.period <= longest]
-        if series.length < 1.2 * series.period:
-            return Phases((series.period,), np.inf)
-    else:
+def periods_tried(series: Series, folded: Folded, most: int = 16) -> list[float]:
+    """Periods (s) that may explain a signal, the shortest first: multiples of the drive's, up to `most` and as long as
+    the series holds two of them, or what the signal itself suggests."""
+    if series.period is None:
         frequency, _ = line(series.time, series.values)
-        tries = [folded.sharpened(one, frequency) for one in candidates(series)]
-    if not tries:
-        return Phases((), np.inf)
-    found = [folded.residual(one) for one in tries]
-    enough = max(1.5 * min(found), tolerance(series))
-    first = next(i for i, one in enumerate(found) if one <= enough)
-    return Phases((tries[first],), found[first])
+        return [folded.sharpened(one, frequency) for one in candidates(series)]
+    longest = series.length / LEAST_PERIODS
+    if series.length < 1.2 * series.period:
+        return []
+    return [k * series.period for k in range(1, most + 1) if k == 1 or k * series.period <= longest]
+
+
+def after(folded: Folded, period: float, enough: float) -> Repetition:
+    """How nearly a signal repeats after a period (s): by the curve through the samples or by those of other periods,
+    whichever leaves less. Up to `enough` counts as the same, where there are periods enough to see that it is noise."""
+    series, many = folded.series, max(1, int(0.5 * folded.series.length / period))
+    left, smooth = folded.residual(period), max(folded.smooth(period), folded.smooth(many * period))
+    seen, typical = series.length >= PERIODS * period, left
+    if seen and FINE < left < UNLIKE:
+        by_samples, its_smooth, middle = folded.left(period)
+        smooth = its_smooth if by_samples < left else max(smooth, its_smooth)
+        left, typical = min(left, by_samples), min(left, middle)
+    turn = period / series.interval
+    clean = series.simulated and abs(turn - round(turn)) <= MEETS
+    return Repetition(period, left, enough if seen else FINE, smooth, clean, typical)
 
 
 def repetition(series: Series) -> Repetition:
-    """How nearly a signal repeats."""
-    found, enough = one_phase(series), tolerance(series)
-    if not found.periods or not np.isfinite(found.residual):
+    """How nearly a signal repeats: after the shortest period that explains it as well as any, or after the one that
+    comes closest."""
+    folded, enough, found = Folded(series), tolerance(series), list[Repetition]()
+    for period in periods_tried(series, folded):
+        found.append(after(folded, period, enough))
+        if found[-1].holds and found[-1].residual <= FINE:
+            break
+    good = [one for one in found if one.holds] or found
+    closest = min((one.typical for one in good), default=np.inf)
+    if not np.isfinite(closest):
         return Repetition(None, np.inf, enough, 0.0)
-    [period] = found.periods
-    many = max(1, int(0.5 * series.length / period))
-    folded = Folded(series)
-    smooth = max(folded.smooth(period), folded.smooth(many * period))
-    meets = meeting(series, period) if series.period is not None and found.residual > FINE else None
-    if meets is None:
-        return Repetition(period, found.residual, enough, smooth)
-    left = max(folded.change(meets), min(found.residual, FINE))
-    return Repetition(period, left, enough, folded.smooth(meets), series.simulated)
-
-
-def meeting(series: Series, period: float) -> float | None:
-    """The multiple (s) of a period, within half the series, after which samples fall on samples, so that nothing is
-    interpolated; None if there is none."""
-    lags = period * np.arange(1, int(0.5 * series.length / period) + 1)
-    off = np.abs(lags / series.interval - np.round(lags / series.interval))
-    return float(lags[np.argmin(off)]) if len(lags) and off.min() <= MEETS else None
+    return next(one for one in good if one.typical <= max(AS_WELL * closest, FINE))
 
 
 def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
-    """Two phases that explain a signal best, and whether they do: they leave little, and less than half of what one
-    leaves, the drive's if it is known (some multiple of it always comes close)."""
+    """Two phases that explain a signal best, and whether they do: they leave little, less than half of what one leaves,
+    and no motion of its own."""
     two = two_phases(series)
-    left = one.residual if series.period is None else Folded(series).residual(series.period)
-    return two, two.residual <= min(EXPLAINED, HALF * left)
+    alone = two.residual > SMALL and two.smooth > MOTION
+    return two, two.residual <= min(EXPLAINED, HALF * one.residual) and not alone
 
 
 def tolerance(series: Series) -> float:
@@ -271,9 +212,9 @@ def two_phases(series: Series) -> Phases:
             driven = p > 1 and series.period is not None
             if driven or max(periods) * 3 > series.length or commensurate(f, g, series.length):
                 continue
-            left = torus_residual(series, periods)
-            if left < 0.8 * found.residual:  # another pair must be worth it
-                found = Phases(periods, left)
+            new = on_torus(series, periods)
+            if new.residual < 0.8 * found.residual:  # another pair must be worth it
+                found = new
     return closer(series, found) if 0.02 < found.residual < 0.6 else found
 
 
@@ -287,9 +228,18 @@ def commensurate(f: float, g: float, length: float) -> bool:
     )
 
 
+def in_step(series: Series, period: float, others: tuple[float, ...]) -> bool:
+    """Whether other periods (s) divide a period, as far as the samples can tell: a harmonic beyond half the sampling
+    rate shows as another frequency."""
+    rate = 1.0 / series.interval
+    turns = [[period * (1 / one + n * rate) for n in (-1, 0, 1)] for one in others]
+    slip = 0.5 * period / series.length
+    return all(any(abs(x - round(x)) < slip for x in one) for one in turns)
+
+
 def closer(series: Series, found: Phases) -> Phases:
     """Two periods near the given ones that leave less open; the drive's stays."""
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize  # type: ignore[import-untyped]
 
     base = np.array(found.periods)
     room = 0.2 * base**2 / series.length  # a slip of a fifth of a turn over the series
@@ -302,16 +252,16 @@ def closer(series: Series, found: Phases) -> Phases:
 
     start = np.vstack([np.zeros(len(free)), np.eye(len(free))])
     best = minimize(
-        lambda move: torus_residual(series, periods(move)),
+        lambda move: on_torus(series, periods(move)).residual,
         np.zeros(len(free)),
         method="Nelder-Mead",
         options={"maxfev": 40, "initial_simplex": start},
     )
-    return Phases(periods(best.x), float(best.fun)) if best.fun < found.residual else found
+    return on_torus(series, periods(best.x)) if best.fun < found.residual else found
 
 
-def torus_residual(series: Series, periods: tuple[float, float]) -> float:
-    """How far samples are from what their neighbours on the torus of two phases foretell, over the signal's size.
+def on_torus(series: Series, periods: tuple[float, float]) -> Phases:
+    """How far samples are from what their neighbours on the torus of two phases foretell.
 
     Neighbours within two periods in time do not count: they are alike whatever the motion is.
     """
@@ -326,18 +276,8 @@ def torus_residual(series: Series, periods: tuple[float, float]) -> float:
     near = np.take_along_axis(near, order, axis=1)
     good = np.take_along_axis(apart, order, axis=1).all(axis=1)
     if good.mean() < 0.5:
-        return np.inf
+        return Phases(periods, np.inf)
     off = phases[near] - phases[some, None, :]
     off -= np.round(off)
-    foretold = local_plane(off[good], values[near[good]])
-    return size(foretold - values[some][good], values)
-
-
-def local_plane(off: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The value at the origin of the planes through values at places around it (points, neighbours, 2)."""
-    reach = np.linalg.norm(off, axis=2, keepdims=True).max(axis=1, keepdims=True) + 1e-12
-    basis = np.concatenate([np.ones((*off.shape[:2], 1)), off / reach], axis=2)
-    weights = np.exp(-2 * (off / reach) ** 2).prod(axis=2)[..., None]
-    normal = np.einsum("pki,pkj->pij", basis * weights, basis) + 1e-6 * np.eye(3)
-    right = np.einsum("pki,pk->pi", basis * weights, values)
-    return np.linalg.solve(normal, right[..., None])[:, 0, 0]
+    left = values[some][good] - local_plane(off[good], values[near[good]])
+    return Phases(periods, size(left, values, JUMPS), correlation(left, JUMPS))

@@ -134,7 +134,7 @@ def read(path: str | os.PathLike[str], column: str | None = None, period: float 
         raise InputError(f"{file}: is empty; a header line with `time` and another column is needed")
     header = [cell.strip() for cell in rows[0]]
     if "time" not in header:
-        raise InputError(f"{file}: the header line must name a column 'time', got {', '.join(header)[:80]}")
+        raise InputError(f"{file}: {no_time(header)}")
     others = [name for name in header if name != "time"]
     column = column if column is not None else others[0] if others else "nothing"
     if column not in others:
@@ -151,3 +151,15 @@ def read(path: str | os.PathLike[str], column: str | None = None, period: float 
                     f"{file}: row {i + 2}, column {header[place]!r}: expected a number, got {shown}"
                 ) from None
     return Series(numbers[:, 0], numbers[:, 1], column, period=period)
+
+
+def no_time(header: list[str]) -> str:
+    """What is wrong with a header line without `time`, and what to do."""
+    shown = ", ".join(header)[:80]
+    if len(header) == 1 and any(mark in shown for mark in ";\t"):
+        return f"its columns must be separated by commas, and one of them be called 'time'; the first line is {shown!r}"
+    try:
+        [float(cell) for cell in header]
+    except ValueError:
+        return f"the header line must name a column 'time' (s), got {shown}; rename the column of the times"
+    return f"the first line must name the columns, one of them 'time' (s); it holds numbers: {shown}"

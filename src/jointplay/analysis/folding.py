@@ -1,0 +1,144 @@
+"""A signal laid over itself a period later: what is left of it, beside samples of other periods at the same phase.
+
+Two ways to look: a curve through the samples, read a time later, and the samples of all other periods, each at its own
+phase. The curve needs few periods, but cannot follow a jump; many periods show a jump as sharply as they lie closely.
+Either is an upper bound of what the motion itself leaves, so that the smaller one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .series import Series
+
+TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
+MOST = 3_000  # samples that are looked up
+NEIGHBOURS = 8  # samples of other periods, or on the torus of two phases
+PERIODS = 5  # that a series must hold before its samples are laid over each other
+PRIMES = (2, 3, 5, 7, 11, 13)  # a period of so many, or of a multiple of them, would show
+BLOCKS, FAR = 8, (0.23, 0.38)  # of the length: what drifts slowly shows between samples so far apart
+
+
+def size(errors: np.ndarray, values: np.ndarray, trimmed: float = TRIMMED) -> float:
+    """The root mean square without a share of the worst, over the standard deviation of the signal without a tenth."""
+    kept = np.sort(np.abs(errors))[: max(1, int((1 - trimmed) * len(errors)))]
+    spread = np.sort(np.abs(values - np.median(values)))[: max(1, int((1 - TRIMMED) * len(values)))]
+    scale = max(float(np.sqrt(np.mean(spread**2))), 1e-3 * float(values.std()))
+    return float(np.sqrt(np.mean(kept**2))) / scale
+
+
+def local_plane(off: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The value at the origin of the planes through values at places around it (points, neighbours, 2); where these
+    leave their slopes open, those are small."""
+    reach = np.linalg.norm(off, axis=2, keepdims=True).max(axis=1, keepdims=True) + 1e-12
+    basis = np.concatenate([np.ones((*off.shape[:2], 1)), off / reach], axis=2)
+    weights = np.exp(-2 * (off / reach) ** 2).prod(axis=2)[..., None]
+    normal = np.einsum("pki,pkj->pij", basis * weights, basis) + np.diag([1e-12, 1e-6, 1e-3])
+    right = np.einsum("pki,pk->pi", basis * weights, values)
+    return np.linalg.solve(normal, right[..., None])[:, 0, 0]
+
+
+def correlation(left: np.ndarray, trimmed: float = TRIMMED) -> float:
+    """From sample to sample, of what is left without a share of the largest."""
+    most = np.percentile(np.abs(left), 100 * (1 - trimmed))
+    left = np.clip(left, -most, most)
+    left = left - left.mean()
+    power = float(np.mean(left * left))
+    return float(np.mean(left[1:] * left[:-1])) / power if power else 0.0
+
+
+class Folded:
+    """A signal laid over itself some time later."""
+
+    def __init__(self, series: Series) -> None:
+        from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]
+
+        self.series, self.curve = series, CubicSpline(series.time, series.values)
+        self.since, self.values = series.time - series.time[0], series.values - series.values.mean()
+
+    # -- by a curve through the samples
+    def change(self, lag: float) -> float:
+        """How much the signal changes in a time (s), over its size."""
+        series = self.series
+        kept = np.flatnonzero(series.time <= series.time[-1] - lag)
+        kept = kept[:: max(1, len(kept) // MOST)]
+        if len(kept) < 50:
+            return np.inf
+        later = self.curve(series.time[kept] + lag)
+        return size(later - series.values[kept], series.values) / np.sqrt(2)
+
+    def smooth(self, lag: float) -> float:
+        """The correlation from sample to sample of what changes in a time (s)."""
+        kept = self.series.time <= self.series.time[-1] - lag
+        return correlation(self.curve(self.series.time[kept] + lag) - self.series.values[kept])
+
+    def residual(self, period: float) -> float:
+        """The change after one period, or after as many as half the series holds if that is more: what drifts slowly
+        is not periodic."""
+        many = max(1, int(0.5 * self.series.length / period))
+        return max(self.change(period), self.change(many * period))
+
+    # -- by samples of other periods at the same phase
+    def left(self, period: float) -> tuple[float, float, float]:
+        """What samples of other periods leave open, over the size of the signal, for the choice of other periods
+        (`choices`) that leaves most, its correlation from sample to sample, and what the middle choice leaves."""
+        found = [self.foretold(period, groups) for groups in self.choices(period)]
+        sizes = np.array([size(one, self.values) for one in found]) / np.sqrt(1 + 1 / NEIGHBOURS)
+        widest = int(np.argmax(sizes))
+        return float(sizes[widest]), correlation(found[widest]), float(np.median(sizes))
+
+    def apart(self, period: float) -> float:
+        """The same by samples that are far apart in time: it tells best how long the period is."""
+        return size(self.foretold(period, self.far_apart(FAR[0])), self.values)
+
+    def choices(self, period: float) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
+        """Groups of samples and of those by which they are foretold: such that are no multiple of 2, 3, 5 ... periods
+        apart, else samples that fall on each other would hide a period of so many; and such that are far apart."""
+        turn = np.floor(self.since / period).astype(int)
+        most = int(self.since[-1] / period)
+        for prime in PRIMES:
+            if 2 * prime <= most:
+                yield [(np.flatnonzero(turn % prime == r), np.flatnonzero(turn % prime != r)) for r in range(prime)]
+        yield from map(self.far_apart, FAR)
+
+    def far_apart(self, far: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Groups of neighbouring samples and those that are farther from them than a share of the length."""
+        parts = np.array_split(np.arange(len(self.since)), BLOCKS)
+        away = [np.abs(self.since - self.since[one].mean()) > far * self.since[-1] for one in parts]
+        return [(one, np.flatnonzero(other)) for one, other in zip(parts, away, strict=True)]
+
+    def foretold(self, period: float, groups: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """What is left of every sample once those at nearly its phase foretold it."""
+        phase, left = np.mod(self.since / period, 1.0), np.empty(len(self.values))
+        half = NEIGHBOURS // 2
+        for asked, others in groups:
+            order = others[np.argsort(phase[others], kind="stable")]
+            at = np.searchsorted(phase[order], phase[asked])
+            near = order[np.mod(at[:, None] + np.arange(-half, half), len(order))]
+            off = phase[near] - phase[asked, None]
+            off -= np.round(off)
+            reach = np.abs(off).max(axis=1, keepdims=True) + 1e-12
+            bent = np.stack([off, off * off / reach], axis=2)
+            left[asked] = self.values[asked] - local_plane(bent, self.values[near])
+        return left
+
+    # -- the period itself
+    def sharpened(self, period: float, frequency: float) -> float:
+        """A period near the given one that explains the signal best; frequency (Hz): of its strongest line."""
+        from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
+
+        turns, step = round(period * frequency), self.series.interval
+        tries = [period]
+        if turns and abs(turns / frequency - period) < 1.5 * step:
+            tries.append(turns / frequency)
+        best = min(tries, key=self.residual)
+        if self.residual(best) > 0.5:
+            return best
+        ways = [self.residual, self.apart] if self.series.length >= PERIODS * best else [self.residual]
+        for way in ways:
+            room = step / max(1, int(0.5 * self.series.length / best))
+            found = minimize_scalar(way, bounds=(best - room, best + room), method="bounded", options={"maxiter": 15})
+            best = float(found.x) if found.fun < way(best) else best
+        return best
