@@ -113,3 +113,20 @@ def test_the_orbit_of_a_mechanism():
     assert abs(np.prod(orbit.multipliers)) == pytest.approx(math.exp(-0.5 / inertia * period), rel=1e-5)
     with pytest.raises(ValueError, match="adaptive steps do not end on a section"):
         Strobe(jp.Simulation(swing), period)
+
+
+def test_the_orbit_of_a_pendulum_that_hangs_in_its_bearing():
+    """Its journal stays on the bearing: four multipliers, whose product is what the damper leaves (Liouville)."""
+    swing = jp.library.pendulum().replace(
+        forces={
+            "shaker": {"kind": "torque", "on": "bar1", "torque": jp.sine(0.02, 3.0)},
+            "damper": {"kind": "torsion", "between": ["ground", "bar1"], "damping": 0.5},
+        }
+    )
+    swing, period = swing.with_({"J1.clearance": 5e-3}), 2 * math.pi / 3
+    strobe = Strobe(jp.Simulation(swing, jp.MoreauJean(period / 1000), lanes=2, share=True, reclose=True), period)
+    strobe.step(6)
+    orbit = periodic_orbit(strobe, iterations=6, tolerance=1e-9)
+    assert orbit.converged and orbit.stable and len(orbit.multipliers) == 4
+    left = math.exp(-0.5 / swing.bodies["bar1"].inertia * period)  # the journal rolls round as the bar turns
+    assert abs(np.prod(orbit.multipliers)) == pytest.approx(left, rel=1e-3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .things import Thing, difference, ensure_thing
+from .things import Thing, beside, difference, ensure_thing
 
 SMALL = 1e-6  # of the size of a state: the push by which derivatives are taken
 RANK = 1e-6  # of the largest push that the joints leave: smaller ones are none
@@ -33,16 +33,20 @@ class Orbit:
 
 
 def directions(thing: Thing, snapshot: object) -> np.ndarray:
-    """Independent small changes of the state that the joints allow, as columns of unit length."""
-    state, names = thing.state[0], list(thing.names)
-    size = SMALL * max(1.0, float(np.abs(state).max()))
+    """Independent small changes of the state that the joints and closed contacts allow, as columns of unit length.
+
+    They are half the difference of a push and its opposite, so that a joint's bend makes no direction.
+    """
+    names = list(thing.names)
+    size = SMALL * max(1.0, float(np.abs(thing.state[0]).max()))
     found = []
-    for i in range(len(names)):
-        thing.reset(snapshot)
-        push = np.zeros(len(names))
-        push[i] = size
-        thing.perturb(push, lane=0)
-        found.append(difference(names, thing.state[0], state) / size)
+    for push in size * np.eye(len(names)):
+        ends = []
+        for sign in (1.0, -1.0):
+            thing.reset(snapshot)
+            beside(thing, sign * push, lane=0)
+            ends.append(thing.state[0])
+        found.append(difference(names, *ends) / (2 * size))
     thing.reset(snapshot)
     left, values, _ = np.linalg.svd(np.array(found).T)
     return left[:, : int((values > RANK * values[0]).sum())]
@@ -57,7 +61,7 @@ def monodromy(thing: Thing, snapshot: object, free: np.ndarray, multiple: int, p
     for first in range(0, len(jobs), lanes):
         thing.reset(snapshot)
         for lane, (j, sign) in enumerate(jobs[first : first + lanes]):
-            thing.perturb(sign * push * free[:, j], lane=lane)
+            beside(thing, sign * push * free[:, j], lane=lane, other=lane)
             begins[j, sign] = thing.state[lane]
         thing.step(multiple)
         for lane, job in enumerate(jobs[first : first + lanes]):
@@ -93,7 +97,7 @@ def periodic_orbit(
             break
         change = free @ np.linalg.solve(np.eye(len(moved)) - moved, missing)
         for lane in range(len(section.state)):
-            section.perturb(change, lane=lane)
+            beside(section, change, lane=lane, other=lane)
         here = section.snapshot()
     found = section.state[0]
     section.reset(start)

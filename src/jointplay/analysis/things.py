@@ -77,16 +77,16 @@ def go(thing: Thing, until: float) -> None:
             raise InputError(f"lane {lane} ended early: {outcome.text}")
 
 
-def beside(thing: Any, change: np.ndarray, share: float = 0.0) -> None:
-    """Make the second lane a neighbour of the first, by a change of its state; share: what stays of the difference in
-    all else that the lanes remember."""
+def beside(thing: Any, change: np.ndarray, share: float = 0.0, lane: int = 1, other: int = 0) -> None:
+    """Make a lane a neighbour of another, or of itself, by a change of its state; share: what stays of the difference
+    in all else that the lanes remember."""
     if hasattr(thing, "stepper"):
-        thing.beside(1, 0, change, share)
+        thing.beside(lane, other, change, share)
     elif hasattr(thing, "thing"):
-        beside(thing.thing, change, share)
+        beside(thing.thing, change, share, lane, other)
     else:
-        one, two = thing.state[:2]
-        thing.perturb(one + change - two, lane=1)
+        state = thing.state
+        thing.perturb(state[other] + change - state[lane], lane=lane)
 
 
 def ensure_thing(thing: Any, lanes: int = 1) -> None:

@@ -32,7 +32,8 @@ def place(simulation: Simulation, lane: int, other: int, change: np.ndarray, sha
     shut = [i for i, mode in enumerate(modes) if run[mode][lane]]
     free = simulation.each[lane].freedom
     state = statics.nearest(system, here + change, time, free, here, shut)
-    if shut and np.abs(state - here).max() < LOST * np.abs(change).max():  # closed contacts leave no neighbour
+    lost = np.abs(state - here).max() < LOST * np.abs(change).max()
+    if shut and lost and lane != other:  # closed contacts leave no neighbour beside the other lane
         simulation.put(lane, statics.nearest(system, here + change, time, free))
         return
     recent = names.recent if names is not None else None
