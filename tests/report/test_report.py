@@ -71,6 +71,15 @@ def test_curves_have_units_twins_and_peaks(rocker):
     assert sum(item["count"] for item in content["impacts"]) == runs.rocker().sizes["impact"]
 
 
+def test_a_run_without_stated_errors_shows_its_headline_numbers_too():
+    content = parts(report.html(runs.controlled()))[0]
+    numbers, run = dict(content["numbers"]), runs.controlled()
+    assert "errors" not in run.attrs or not json.loads(run.attrs["errors"])
+    joint = str(run.joint.values[0])
+    assert numbers[f"{joint}.peak_force"] == f"{float(run.peak_force[0]):.6g} N"
+    assert any(name.endswith(".error_max") and text.endswith(" rad") for name, text in numbers.items())
+
+
 def test_efforts_and_tracking_errors_are_by_unit():
     titles = {(panel["title"], panel["unit"]) for panel in parts(report.html(runs.bore()))[0]["charts"]}
     assert ("Torque of the drives", "N m") in titles and not any("or" in unit for _, unit in titles)

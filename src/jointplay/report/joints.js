@@ -7,7 +7,7 @@ class JointCard {
     this.play = play;
     this.round = play.shape === "round";
     this.unit = play.unit === "rad" ? angle : length;
-    // A part whose size is not given is drawn as a nominal one.
+    // A part whose size is not given is drawn as a nominal one, and the card says so: play is magnified beside that.
     this.inner = play.radius || (play.length ? play.length / 8 : 20 * play.clearance);
     this.most = play.shape === "floor" ? 1 : Math.max(1, WIDEST * (this.inner + play.clearance) / play.clearance);
     this.canvas = make("canvas", { role: "img" });
@@ -16,7 +16,7 @@ class JointCard {
     this.mode = make("span", { class: "mode" });
     const list = make("dl", {}, make("dt", { text: "gap" }), this.gap, make("dt", { text: play.torque ? "torque" : "force" }), this.force);
     const between = [play.inner, play.outer].map(b => b < 0 ? "ground" : content.bodies[b].name).join(play.shape === "floor" ? " on " : " in ");
-    const size = `${between}, ${play.shape === "floor" ? "gap up to" : play.unit === "rad" ? "play" : "clearance"} ${this.unit(play.clearance)}${play.radius || play.unit === "rad" || play.shape === "floor" ? "" : ", radius not given"}`;
+    const size = `${between}, ${play.shape === "floor" ? "gap up to" : play.unit === "rad" ? "play" : "clearance"} ${this.unit(play.clearance)}${play.radius || play.unit === "rad" || play.shape === "floor" ? "" : `, radius not given, drawn as ${this.unit(this.inner)}`}`;
     const head = make("header", {}, make("div", { class: "head" }, make("h3", { text: play.name }), this.mode), make("div", { class: "size", text: size }));
     this.node = make("article", { class: "joint card", "aria-label": `Joint ${play.name}, magnified` }, head, this.canvas, list);
     parent.append(this.node);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html as markup
 import json
+import math
 import os
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..model.mechanism import Mechanism
 from ..plots.contacts import segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
+from ..plots.work import drive_unit
 from ..simulation.judgement import RULES
 from . import charts, scene
 from .blob import Blob, frames
@@ -30,6 +32,8 @@ MOST = 3000  # frames, and points of a curve
 LEAST = 300
 SCRIPTS = ("data.js", "view.js", "mechanism.js", "joints.js", "charts.js", "controls.js")
 SEGMENTS = 3000  # of a contact's timeline
+UNSTATED = ("peak_force", "peak_moment", "peak_effort", "peak_normal", "peak_impulse", "impacts", "share_free",
+            "error_max", "error_rms", "control_max", "control_rms")  # fmt: skip
 
 
 def html(
@@ -115,7 +119,7 @@ def payload(
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": _audit(run),
-        "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run)],
+        "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run) or unstated(run)],
         "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
@@ -149,6 +153,23 @@ def assemble(
     page = text(frame)
     pieces = page.split("%%")  # text, name, text, name, ..., text: what is put in is never searched again
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
+
+
+def unstated(run: xarray.Dataset) -> list[dict[str, Any]]:
+    """Headline numbers of a run that states no errors, as of a sampled Python controller."""
+    found = []
+    for name in (name for name in UNSTATED if name in run and run[name].ndim == 1):
+        [dimension] = map(str, run[name].dims)
+        for label, value in zip(map(str, run[dimension].values), map(float, run[name].values), strict=True):
+            unit = str(run[name].attrs.get("units", "1"))
+            if f"{dimension}_unit" in run:
+                unit = str(run[f"{dimension}_unit"].sel({dimension: label}).values)
+            unit = drive_unit(run, label) if dimension == "drive" else unit
+            if value and math.isfinite(value):
+                found.append(
+                    {"name": f"{label}.{name}", "value": value, "unit": unit, "error": 0.0, "determined": True}
+                )
+    return found
 
 
 def _places(run: xarray.Dataset, mechanism: Mechanism | None) -> Places | None:
