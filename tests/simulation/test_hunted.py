@@ -132,7 +132,7 @@ def test_steps_in_which_a_pin_is_thrown_round_its_rigid_bearing_are_doubtful(ste
     run = jp.simulate(loose, 0.4, jp.MoreauJean(step))
     assert (run.attrs["judgement"] == "fine") is fine
     assert (float(run.peak_force.sel(joint="J3")) == pytest.approx(206, rel=0.05)) is fine
-    assert fine or "turn of a journal in one step" in run.attrs["judgement_text"]
+    assert fine or "swing of a journal in one step" in run.attrs["judgement_text"]
 
 
 def test_a_wall_that_pulls_from_the_start_on_is_told():

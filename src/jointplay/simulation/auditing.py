@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
-from ..model.clearances import Compliant, Following, Rigid
-from ..physics import record
+from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
 from ..physics.step import Stepper
 from .judgement import judged, verdict
@@ -28,6 +27,7 @@ SPIKE, SOFT = (
     10.0,
     1e7,
 )  # times its mean, and N/m over its play: a force worth a note; short steel pins have some 1e8 N/m
+RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
@@ -44,8 +44,10 @@ def audit(reading: Reading) -> list[Finding]:
     if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
         ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
         found.append(Finding("step beside the shortest change of a motion", ratio, "1"))
-    if (reading.mechanism.loose(Following) or rolled(reading)) and not reading.stepper.adaptive and len(reading.time):
-        found.append(Finding("turn of a journal in one step", max(whirl(reading), roll(reading)), "rad"))
+    if reading.mechanism.loose(Following) and not reading.stepper.adaptive and len(reading.time):
+        found.append(Finding("turn of a journal in one step", whirl(reading), "rad"))
+    if reading.stepper.impulsive and not reading.stepper.adaptive and reading.system.journals and len(reading.time):
+        found.append(Finding("swing of a journal in one step", swing(reading), "rad"))
     if reading.mechanism.isolated():
         found.append(Finding("momentum drift", reading.largest("momentum"), "kg*m/s"))
         found.append(Finding("angular momentum drift", reading.largest("momentum.angle"), "N*m*s"))
@@ -189,21 +191,23 @@ def whirl(reading: Reading) -> float:
     return worst
 
 
-def rolled(reading: Reading) -> list[str]:
-    """The journals that may roll and slide round rigid bearings."""
-    rigid = reading.mechanism.loose(Rigid)
-    return [name for name in reading.system.journals if name in rigid] if reading.stepper.impulsive else []
-
-
-def roll(reading: Reading) -> float:
-    """The most that a journal on a rigid wall goes round its bearing in a step, by its places at the samples (rad)."""
-    worst, step = 0.0, reading.stepper.step  # type: ignore[attr-defined]
-    for name in rolled(reading) if len(reading.time) > 1 else ():
-        place = reading.columns[f"{name}.place.x"] + 1j * reading.columns[f"{name}.place.y"]
-        touches = reading.columns[name + record.MODE.end] > 0
-        turned = np.abs(np.angle(place[1:] * np.conj(place[:-1]))) * step / np.maximum(np.diff(reading.time), step)
-        worst = max(worst, float(turned[touches[1:] & touches[:-1]].max(initial=0.0)))
-    return worst
+def swing(reading: Reading) -> float:
+    """How far (rad) the fastest journal swings about the wall that carries it in a step: pressed with a force F into a
+    bearing of clearance c it does so at sqrt(F w / c), w (1/kg) being how readily its bodies give way."""
+    system, ideal, fastest = reading.system, statics.closed(reading.system), 0.0
+    rows = {name: [i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) == name]
+            for name in reading.system.journals}  # fmt: skip
+    for i in some(reading):
+        q, t = [reading.columns[name][i] for name in system.coordinates], reading.time[i]
+        here, across = system.evaluate(q, t=t), ideal.evaluate(q, t=t).B
+        for name, part in rows.items():
+            lines = np.vstack([here.B, across[part]])
+            ready = lines @ np.linalg.solve(here.M, lines.T)
+            n = len(here.B)
+            ready = ready[n:, n:] - ready[n:, :n] @ np.linalg.pinv(ready[:n, :n], RANK) @ ready[:n, n:]
+            force = reading.largest(f"{name}.normal") / reading.mechanism.joints[name].looseness
+            fastest = max(fastest, force * float(np.linalg.eigvalsh(ready)[-1]) if part else 0.0)
+    return reading.stepper.step * math.sqrt(fastest)  # type: ignore[attr-defined]
 
 
 def drift(reading: Reading) -> float:
