@@ -42,6 +42,22 @@ def test_a_study_its_status_a_run_of_it_and_its_page(here, capsys):
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
 
 
+def test_few_runs_are_told_one_by_one_in_readable_units_and_a_grid_has_no_confidence(here, capsys):
+    """The delay of 10 um in 2 mm must be seen: digits that tell runs apart."""
+    asked = ["sweep", "crank_rocker_2016", "--over", "J2.clearance=2000,2010 um", *BRIEF]
+    limit = ["--limit", "shift[rocker]=1 um"]
+    assert main([*asked, "--metric", "shift[rocker]", *limit, "-o", "few.zarr"]) == 0
+    said = capsys.readouterr().out
+    assert "confidence" not in said and " of 2 runs" in said and "shift[rocker] > 1 µm" in said
+    assert "varied: J2.clearance" in said and "2 to 2.01 mm, 2 values" in said
+    assert re.search(r"^1 +2\.01 +\d", said, re.MULTILINE)
+    table = studies.open_study("few.zarr")
+    assert np.isnan(studies.share(table, "shift[rocker]", 1e-6).low)
+    assert main(["report", "few.zarr"]) == 0
+    data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "few.html").read_text(), re.DOTALL)[1])
+    assert len(data["runs"]) == 3 and "crank" in data["model"] and data["metrics"]["shift[rocker]"]["unit"] in said
+
+
 def test_samples_shards_and_what_they_mean(here, capsys):
     over = ["--over", "J2.fit=20 H7/g6", "--over", "J3.clearance=uniform(10, 20 um)", "--samples", "8", "--seed", "3"]
     asked = ["sweep", "crank_rocker_2016", *over, *BRIEF, "--metric", "peak_force[J2]", "-o", "mc.zarr"]

@@ -112,6 +112,8 @@ def told(table: Any, given: dict[str, str]) -> str:
 
     limits = inputs.limits_of(table, given)
     found = [columns(telling.lines(table, limits))]
+    if not telling.is_sampled(table) and (runs := telling.run_lines(table)):
+        found += ["", columns(runs)]
     for name in (limits or telling.metrics_of(table)[:1]) if telling.is_sampled(table) else ():
         try:
             rows = telling.ranking_lines(table, name, limits.get(name))

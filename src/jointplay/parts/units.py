@@ -27,6 +27,10 @@ class Unit(NamedTuple):
         return Unit(self.factor * other.factor**power, self.pi + power * other.pi, (a, b, c, d))
 
 
+NOTHING = 1e-9  # m or rad: what never goes beyond is rounding
+SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
+
+
 def _unit(factor: str, exponents: Exponents, pi: int = 0) -> Unit:
     return Unit(Fraction(factor), pi, exponents)
 
@@ -200,3 +204,25 @@ def shorten(value: object) -> str:
     """A value as it is shown in a message: its repr, cut to a line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def scale(length: float) -> tuple[float, str]:
+    """The unit in which a length (m) reads well: its size in m, and its name.
+
+    >>> scale(3e-3)
+    (0.001, 'mm')
+    """
+    return next(((size, unit) for size, unit in SCALES if length >= 0.99 * size), SCALES[-1])
+
+
+def spoken(unit: str, most: float) -> tuple[float, str]:
+    """The unit in which people read a quantity whose largest value is `most` (SI): its size in SI units, its name.
+
+    >>> spoken("m", 0.25), spoken("N", 3.0)
+    ((0.001, 'mm'), (1.0, 'N'))
+    """
+    if unit == "rad":
+        return math.radians(1.0), "deg"
+    if unit == "m":
+        return scale(most) if most > NOTHING else (1e-3, "mm")
+    return 1.0, unit

@@ -51,7 +51,9 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
     places = Places(run, mechanism)
     plays = [places.play(joint)] if joint else list(places.loose().values())
     if not plays:
-        raise InputError("no joint of this result has play; loosen one, as in mechanism.loosen('J2', '1 mm')")
+        raise InputError(
+            "no joint of this result has play; loosen one: mechanism.loosen('J2', '1 mm') or --set 'J2.clearance=1 mm'"
+        )
     what = "path of the journal" if plays[0].shape == "round" else "offset and tilt"
     text = f"{what} of {plays[0].name} in its bearing; grey: free flight."
     with sheet(run, 3.9, width=4.1, caption=text) as figure:

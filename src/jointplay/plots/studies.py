@@ -44,9 +44,9 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
             ax.annotate(f"P{p:g}\n{x:.3g}", (x, 1.06 * top), ha="center", va="bottom", fontsize=7.5, color=EDGE)
         if limit is not None and found is not None:
             ax.axvline(limit, color=COLOURS[1], linewidth=1.4, zorder=5)
-            text = (
-                f"{100 * found.share:.2g} % beyond {limit:g} {unit} ({100 * found.low:.2g} to {100 * found.high:.2g} %)"
-            )
+            text = f"{100 * found.share:.2g} % beyond {limit:g} {unit}"
+            if found.low == found.low:
+                text += f" ({100 * found.low:.2g} to {100 * found.high:.2g} %)"
             ax.set_title(text, loc="right", fontsize=8.5, color=COLOURS[1])
         ax.set_xlabel(f"{study[metric].attrs.get('long_name', metric)}" + (f" ({unit})" if unit else ""))
         ax.set_ylabel("runs")

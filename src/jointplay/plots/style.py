@@ -18,6 +18,9 @@ import numpy as np
 
 from .. import writing
 from ..errors import InputError
+from ..parts.units import NOTHING as NOTHING
+from ..parts.units import scale as scale
+from ..parts.units import spoken as spoken
 
 if TYPE_CHECKING:
     import xarray
@@ -34,8 +37,6 @@ SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
 LINE = 90  # characters that a line of a legend may hold
 WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
 NOTEBOOK = 150  # dots per inch in a notebook
-NOTHING = 1e-9  # m or rad: what never goes beyond is rounding
-SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
 Look = dict[str, Any]
 Looks = Mapping[str, Look]
@@ -172,28 +173,6 @@ def span(values: Any) -> float:
 def largest(values: Any) -> float:
     """The largest magnitude; 0 where there is no number."""
     return float(np.nanmax(np.abs(np.asarray(values)), initial=0.0))
-
-
-def scale(length: float) -> tuple[float, str]:
-    """The unit in which a length (m) reads well: its size in m, and its name.
-
-    >>> scale(3e-3)
-    (0.001, 'mm')
-    """
-    return next(((size, unit) for size, unit in SCALES if length >= 0.99 * size), SCALES[-1])
-
-
-def spoken(unit: str, most: float) -> tuple[float, str]:
-    """The unit in which people read a quantity whose largest value is `most` (SI): its size in SI units, its name.
-
-    >>> spoken("m", 0.25), spoken("N", 3.0)
-    ((0.001, 'mm'), (1.0, 'N'))
-    """
-    if unit == "rad":
-        return math.radians(1.0), "deg"
-    if unit == "m":
-        return scale(most) if most > NOTHING else (1e-3, "mm")
-    return 1.0, unit
 
 
 def wrapped(angles: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], bool]:

@@ -72,6 +72,11 @@ function ticks(low, high, count = 6) {
   for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + 1e-9 * step; x += step) found.push(Number(x.toPrecision(10)));
   return found;
 }
+function labels(values) { // with as many digits as tell them apart
+  let digits = 3, found;
+  do found = values.map((x) => shown(x, digits)); while (new Set(found).size < values.length && digits++ < 12);
+  return found;
+}
 function frame(svg, xLabel, yLabel) {
   make("text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "text-anchor": "middle" }, xLabel, svg);
   make("text", { x: 0, y: 0, transform: `translate(14 ${(TOP + H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, yLabel, svg);
@@ -112,7 +117,8 @@ function cells(svg) {
   up.values.forEach((x, i) => { if (i % every(up.count) === 0) make("text", { x: LEFT - 6, y: (ys[i] + ys[i + 1]) / 2 + 4, "text-anchor": "end", class: "soft" }, shown(x, 3), svg); });
   frame(svg, named(along), named(up));
   for (let k = 0; k < 60; k++) make("rect", { x: W - RIGHT + 16, y: TOP + (59 - k) * (H - TOP - BOTTOM) / 60, width: 14, height: (H - TOP - BOTTOM) / 60 + 0.6, fill: colour(k / 59) }, null, svg);
-  if (all.length) for (const x of ticks(low, high, 5)) make("text", { x: W - RIGHT + 35, y: H - BOTTOM - (x - low) / (high - low || 1) * (H - TOP - BOTTOM) + 4, class: "soft" }, shown(x, 3), svg);
+  const marks = all.length ? ticks(low, high, 5) : [], marked = labels(marks);
+  marks.forEach((x, i) => make("text", { x: W - RIGHT + 35, y: H - BOTTOM - (x - low) / (high - low || 1) * (H - TOP - BOTTOM) + 4, class: "soft" }, marked[i], svg));
   element("caption").textContent = "Point at a cell for its value; click it for that run." + (all.length < up.count * along.count ? " Red: no value, the run failed or has none." : "");
 }
 
@@ -124,10 +130,11 @@ function line(svg) {
   const ys = runs.map((run) => metric.values[run]), known = ys.filter((y) => y !== null);
   const low = Math.min(...known), high = Math.max(...known), a = Math.min(...xs), b = Math.max(...xs);
   const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (y) => H - BOTTOM - (y - low) / (high - low || 1) * (H - TOP - BOTTOM);
-  for (const y of known.length ? ticks(low, high) : []) {
+  const marks = known.length ? ticks(low, high) : [], marked = labels(marks);
+  marks.forEach((y, i) => {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(y), y2: Y(y), stroke: "var(--line)" }, null, svg);
-    make("text", { x: LEFT - 6, y: Y(y) + 4, "text-anchor": "end", class: "soft" }, shown(y), svg);
-  }
+    make("text", { x: LEFT - 6, y: Y(y) + 4, "text-anchor": "end", class: "soft" }, marked[i], svg);
+  });
   if (texts) axis.values.forEach((x, i) => make("text", { x: X(i), y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, x, svg));
   else for (const x of ticks(a, b)) make("text", { x: X(x), y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, shown(x, 3), svg);
   make("polyline", { points: xs.map((x, i) => ys[i] === null ? "" : `${X(x)},${Y(ys[i])}`).join(" "), fill: "none", stroke: "var(--c0)", "stroke-width": 1.6 }, null, svg);
@@ -260,6 +267,14 @@ for (const [name, text] of data.facts) {
   head.textContent = name;
   row.append(head);
   row.insertCell().textContent = text;
+}
+if (data.runs.length) {
+  element("few").hidden = false;
+  rows(element("runs"), data.runs);
+}
+if (data.model) {
+  element("model").hidden = false;
+  element("model").querySelector("pre").textContent = data.model;
 }
 const note = document.createElement("p");
 note.className = "hint";

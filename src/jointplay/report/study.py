@@ -12,7 +12,6 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InputError
-from ..plots.style import largest, spoken
 from ..studies import telling
 from ..studies.axes import RUN
 from ..studies.meaning import percentiles
@@ -70,6 +69,8 @@ def payload(study: xarray.Dataset, store: str, limits: dict[str, float]) -> dict
         "outcomes": {int(i): str(said[i]) for i in np.flatnonzero(said != "")},
         "replay": telling.replay_command(store, "RUN") if store and told.get("kind") == "mechanism" else "",
         "facts": facts,
+        "runs": telling.run_lines(study),
+        "model": str(told.get("told", {}).get("model", "")),
     }  # fmt: skip
 
 
@@ -86,11 +87,11 @@ def axis(study: xarray.Dataset, dimension: str) -> dict[str, Any]:
 
 def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool) -> dict[str, Any]:
     """One metric: its values, and of samples percentiles and ranking."""
-    size, _ = unit_of(study[name])
+    size, _ = telling.unit_of(study[name])
     values, unit = readable(study[name])
     found: dict[str, Any] = {
         "values": values,
-        "unit": unit.replace("*", " "),
+        "unit": unit,
         "limit": None if limit is None else float(f"{limit / size:.12g}"),
         "percentiles": {},
         "ranking": None,
@@ -98,22 +99,16 @@ def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool)
     if sampled and np.isfinite(study[name].values).any():
         found["percentiles"] = {f"{p:g}": x / size for p, x in percentiles(study, name).items()}
         try:
-            rows = telling.ranking_lines(study, name, limit, size, unit)
+            rows = telling.ranking_lines(study, name, limit)
             found["ranking"] = {"rows": rows, "note": telling.caution(study, name, limit)}
         except ValueError:
             found["ranking"] = None  # too few runs, or all the same
     return found
 
 
-def unit_of(array: xarray.DataArray) -> tuple[float, str]:
-    """The unit in which people read these numbers: its size in SI units, and its name."""
-    unit = str(array.attrs.get("units", ""))
-    return spoken(unit, largest(array.values)) if np.issubdtype(array.dtype, np.number) else (1.0, unit)
-
-
 def readable(array: xarray.DataArray) -> tuple[list[Any], str]:
     """The values in that unit, and its name."""
-    size, unit = unit_of(array)
+    size, unit = telling.unit_of(array)
     values = array.values.ravel()
     return plain(values / size if size != 1.0 else values), unit
 

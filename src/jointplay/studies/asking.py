@@ -62,7 +62,7 @@ def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | 
     chosen = Samples(int(samples)) if isinstance(samples, int | np.integer) else samples
     if axes.drawn and chosen is None:
         names = ", ".join(",".join(a) for a in axes.drawn)
-        raise InputError(f"{names}: a distribution needs samples; say how many, such as samples=jp.samples(1000)")
+        raise InputError(f"{names}: a distribution needs samples, so many: samples=jp.samples(1000), or --samples 1000")
     if chosen is None:
         return Plan(axes.dimensions)
     if not isinstance(chosen, Samples) or chosen.count < 1:

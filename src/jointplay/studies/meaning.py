@@ -26,7 +26,7 @@ OWN = ("status", "reached", "outcome")
 
 @dataclass(frozen=True)
 class Share:
-    """The share of runs beyond a limit, with its confidence interval; runs that failed are not counted."""
+    """The share of runs beyond a limit, of samples with its confidence interval; runs that failed are not counted."""
 
     share: float
     low: float
@@ -38,8 +38,15 @@ class Share:
 
     def __str__(self) -> str:
         failed = f"; {self.failed} runs failed and are not counted" if self.failed else ""
-        interval = f"{100 * self.low:.3g} to {100 * self.high:.3g} % with 95 % confidence"
-        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {100 * self.share:.3g} % ({interval}){failed}"
+        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {self.part}{failed}"
+
+    @property
+    def part(self) -> str:
+        """The share in percent; cells of a grid were not drawn, and have no confidence."""
+        text = f"{100 * self.share:.3g} %"
+        if math.isnan(self.low):
+            return text
+        return f"{text} ({100 * self.low:.3g} to {100 * self.high:.3g} % with 95 % confidence)"
 
 
 def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +62,7 @@ def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def share(study: Dataset, metric: str, limit: float) -> Share:
-    """How many runs have a metric above a limit, with Wilson's interval (95 %).
+    """How many runs have a metric above a limit; of samples with Wilson's interval (95 %), of a grid without (nan).
 
     The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
     independent ones of each base point are counted.
@@ -72,7 +79,8 @@ def share(study: Dataset, metric: str, limit: float) -> Share:
     half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
     known = study["status"].values if "status" in study else np.ones(1)
     failed = int((known > DONE).sum())
-    return Share(k / n, max(0.0, middle - half), min(1.0, middle + half), k, n, failed, float(limit))
+    low, high = (max(0.0, middle - half), min(1.0, middle + half)) if how else (math.nan, math.nan)
+    return Share(k / n, low, high, k, n, failed, float(limit))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:

@@ -110,7 +110,10 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
             continue
         match = _METRIC.fullmatch(one) if isinstance(one, str) else None
         if match is None or bool(match[1]) != bool(match[4]):
-            text = "must be a name such as 'peak_force[J2]' or 'rms(torque[motor])', or a function of the result"
+            text = (
+                "must be a name such as 'peak_force[J2]', 'rms(torque[motor])' or 'when(x[ram] below 0.2)' (SI units),"
+            )
+            text += " or a function of the result"
             raise InputError(f"metric {one!r}: {text}")
         statistic, name, label, _ = match.groups()
         if statistic == WHEN:

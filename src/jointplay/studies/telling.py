@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..parts.units import spoken
+from .axes import RUN
 from .meaning import OWN, indices, numbers, percentiles, ranking, share
 from .plan import Plan
 from .store import STUDY, counts
 from .work import DONE
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
+
+FEW = 12  # runs: so many are told one by one
 
 
 def metrics_of(study: Dataset) -> list[str]:
@@ -31,28 +35,92 @@ def is_sampled(study: Dataset) -> bool:
     return bool(told.get("samples")) and study["status"].ndim == 1
 
 
+def unit_of(array: DataArray) -> tuple[float, str]:
+    """The unit in which people read these numbers: its size in SI units, and its name."""
+    unit = str(array.attrs.get("units", ""))
+    if not np.issubdtype(array.dtype, np.number):
+        return 1.0, unit
+    size, name = spoken(unit, float(np.nanmax(np.abs(array.values), initial=0.0)))
+    return size, name.replace("*", " ")
+
+
+def digits_of(values: np.ndarray, least: int = 5) -> int:
+    """How many digits tell such numbers apart."""
+    most, span = float(np.abs(values).max()), float(np.ptp(values))
+    return least if span == 0 else int(min(max(least, np.ceil(np.log10(most / span)) + 3), 12))
+
+
 def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
-    """Runs, failures and the numbers of every metric: least and greatest, percentiles, shares beyond limits."""
+    """Runs, failures, what was varied, and the numbers of every metric: least and greatest, percentiles, shares beyond
+    limits."""
     stand = counts(study["status"].values)
-    found = [("study", str(study.attrs.get("title", ""))), ("runs", told_counts(stand)), *each_run(study)]
+    found = [
+        ("study", str(study.attrs.get("title", ""))),
+        ("runs", told_counts(stand)),
+        *each_run(study),
+        *varied(study),
+    ]
     for text, n in first_failures(study).items():
         found.append(("failed", f"{n} runs: {text}"))
     if text := doubts(study):
         found.append(("doubtful or wrong", text))
     for name in metrics_of(study):
         values, good = numbers(study, name)
-        unit = str(study[name].attrs.get("units", "")).replace("*", " ")
         if not good.any():
             found.append((name, "no run has it"))
             continue
-        text = f"{values[good].min():.5g} to {values[good].max():.5g} {unit}".rstrip()
+        found.append((name, course(study[name], values[good])))
+        size, unit = unit_of(study[name])
         if is_sampled(study):
-            p = percentiles(study, name)
-            text += f"; P5 {p[5]:.5g}, P50 {p[50]:.5g}, P95 {p[95]:.5g}"
-        found.append((name, text))
+            of = ", ".join(f"P{p:g} {x / size:.5g}" for p, x in percentiles(study, name).items())
+            found[-1] = name, f"{found[-1][1]}; {of}"
         if limits and name in limits:
-            found.append((f"{name} > {limits[name]:g}", str(share(study, name, limits[name])).partition(": ")[2]))
+            beyond = share(study, name, limits[name])
+            text = f"{beyond.part}: {beyond.beyond} of {beyond.runs} runs"
+            found.append((f"{name} > {limits[name] / size:.5g} {unit}".rstrip(), text))
     return found
+
+
+def course(array: DataArray, values: np.ndarray) -> str:
+    """The least and the greatest of some values of a variable."""
+    size, unit = unit_of(array)
+    digits = digits_of(values)
+    return f"{values.min() / size:.{digits}g} to {values.max() / size:.{digits}g} {unit}".rstrip()
+
+
+def varied(study: Dataset) -> list[tuple[str, str]]:
+    """What differs from run to run, and how far."""
+    found = []
+    for name, array in study.coords.items():
+        if name == RUN or array.ndim != 1 or not array.size:
+            continue
+        if np.issubdtype(array.dtype, np.number):
+            text, word = course(array, array.values), "samples" if array.dims == (RUN,) else "values"
+            found.append((f"varied: {name}", f"{text}, {array.size} {word}"))
+        else:
+            found.append((f"varied: {name}", ", ".join(map(str, np.unique(array.values)[:12]))))
+    return found
+
+
+def run_lines(study: Dataset) -> list[tuple[str, ...]]:
+    """A row of a table for each run, the head first; nothing where runs are many."""
+    if study["status"].size > FEW:
+        return []
+    places = np.indices(study["status"].shape).reshape(study["status"].ndim, -1)
+    dims = [str(d) for d in study["status"].dims]
+    columns: list[list[str]] = [["run", *map(str, range(study["status"].size))]]
+    for name in [*(n for n, a in study.coords.items() if n != RUN and a.ndim == 1), *metrics_of(study)]:
+        array = study[name]
+        size, unit = unit_of(array)
+        values = array.values[places[dims.index(str(array.dims[0]))]] if name in study.coords else array.values.ravel()
+        head = f"{name}/{unit}" if unit else str(name)
+        if np.issubdtype(values.dtype, np.number):
+            known = values[np.isfinite(values)] / size
+            digits = digits_of(known) if len(known) else 5
+            columns.append([head, *(f"{x / size:.{digits}g}" if np.isfinite(x) else "none" for x in values)])
+        else:
+            columns.append([head, *map(str, values)])
+    return list(zip(*columns, strict=True))
 
 
 def each_run(study: Dataset) -> list[tuple[str, str]]:
@@ -61,9 +129,11 @@ def each_run(study: Dataset) -> list[tuple[str, str]]:
     if told.get("kind") != "mechanism":
         return []
     asked = told["told"]
-    return [
-        ("each run", f"{asked['until']:g} s" + f", counted from {asked['settled']:g} s on" * bool(asked["settled"]))
-    ]
+    text = f"{asked['until']:g} s" + f", counted from {asked['settled']:g} s on" * bool(asked["settled"])
+    stepper = {key: x for key, x in (asked.get("stepper") or {}).items() if x is not None}
+    options = ", ".join(f"{key}={x!r}" for key, x in stepper.items() if key != "stepper")
+    chosen = f"{stepper['stepper']}({options})" if stepper else "the one that jointplay chooses"
+    return [("each run", text), ("stepper", chosen)]
 
 
 def told_counts(stand: Mapping[str, int]) -> str:
@@ -89,26 +159,25 @@ def doubts(study: Dataset) -> str:
     )
 
 
-def ranking_lines(
-    study: Dataset, metric: str, limit: float | None = None, size: float = 1.0, unit: str = ""
-) -> list[tuple[str, ...]]:
-    """Which axis to halve first, as rows of a table, the head first; in a unit of that size, else in SI units."""
+def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> list[tuple[str, ...]]:
+    """Which axis to halve first, as rows of a table, the head first."""
     found = ranking(study, metric, limit)
     part = indices(study, metric)
-    unit = (unit or str(study[metric].attrs.get("units", ""))).replace("*", " ")
+    size, unit = unit_of(study[metric])
+    kind = "total" if "total" in part else "first"
     head = ["halve", f"mean falls by/{unit or 1}", f"P95 falls by/{unit or 1}"]
     head += ["share beyond the limit then"] if limit is not None else []
-    rows: list[tuple[str, ...]] = [(*head, "share of the variance")]
+    text = "it explains alone" if kind == "first" else "it explains alone and with others"
+    rows: list[tuple[str, ...]] = [(*head, f"share of the variance that {text}")]
     for i, factor in enumerate(found["factor"].values):
         cells = [str(factor)]
         for name in ("gain", "gain_high"):
             gain, error = (float(found[key][i]) / size for key in (name, f"{name}_error"))
-            cells.append(f"{gain:.4g} +- {error:.2g}")
+            cells.append(f"{gain:.4g} ± {error:.2g}")
         if limit is not None:
             cells.append(f"{100 * float(found['beyond'][i]):.3g} % (now {100 * found.attrs['beyond']:.3g} %)")
         own = part.sel(factor=factor)
-        kind = "total" if "total" in part else "first"
-        cells.append(f"{float(own[kind]):.3f} +- {float(own[f'{kind}_error']):.3f} ({kind})")
+        cells.append(f"{float(own[kind]):.3f} ± {float(own[f'{kind}_error']):.3f}")
         rows.append(tuple(cells))
     return rows
 
