@@ -11,14 +11,18 @@ import pytest
 
 import jointplay as jp
 from jointplay import cache, traces
+from jointplay.elements.kinds import Drive, Joint, Load
 from jointplay.engine import pieces
 from jointplay.engine.outline import Outline
 from jointplay.engine.program import Program, trace
+from jointplay.laws.roles import LAWS, registry
 from jointplay.model.parts import ModelError
+from jointplay.parts.time_functions import FunctionOfTime
 from jointplay.physics.march import Text
 from jointplay.simulation import default_stepper
 from jointplay.structure import Memo
 from jointplay.system import System
+from tests.fixed_cases import cases
 from tests.helpers import differences, outcome, run_to_end
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,12 +231,59 @@ def test_what_a_script_defines_is_never_stale(tmp_path):
         assert int(again) > 0 and first == same != other
 
 
-@pytest.mark.parametrize("name", EVERY)
+def words(x) -> set[str]:
+    """The kinds and laws that a mechanism is made of."""
+    if isinstance(x, dict):
+        own = {str(getattr(value, "name", value)) for key, value in x.items() if key in ("kind", "law")}
+        return own.union(*map(words, x.values()))
+    return set().union(*map(words, x)) if isinstance(x, list | tuple) else set()
+
+
+def whole(case):
+    """The mechanism of a case with its controller."""
+    return case.mechanism.replace(control=case.options["control"]) if "control" in case.options else case.mechanism
+
+
+def of(case) -> set[str]:
+    """What a case has of all that there is: kinds, laws, motions and the stepper."""
+    return words(whole(case).model_dump()) | {type(case.options.get("stepper")).__name__}
+
+
+def subclasses(base) -> set[type]:
+    return {base}.union(*map(subclasses, base.__subclasses__()))
+
+
+CASES = cases()
+WANTED = {
+    kind for base in (Joint, Drive, Load) for kind, found in base.kinds().items() if "jointplay" in found.__module__
+}
+WANTED |= {name for role in LAWS for name in registry(role)} | {"MoreauJean", "FixedRungeKutta", "RungeKutta"}
+WANTED |= {str(one.model_fields["kind"].default) for one in subclasses(FunctionOfTime) if "kind" in one.model_fields}
+
+
+def covering() -> list[str]:
+    """Cases that have every kind of joint, force, drive, motion, law and stepper between them."""
+    left, chosen, has = set(WANTED), list[str](), {name: of(case) for name, case in CASES.items()}
+    while left and (name := max(has, key=lambda name: len(has[name] & left))) not in chosen:
+        chosen.append(name)
+        left -= has[name]
+    return chosen
+
+
+KINDS = {name: CASES[name] for name in covering()}
+
+
+def test_every_kind_is_among_the_cases():
+    assert WANTED - set().union(*map(of, KINDS.values())) == set()
+
+
+@pytest.mark.parametrize("name", [*EVERY, *KINDS])
 def test_a_trace_sees_no_number(name, here):
     """Every number is moved far, across whatever limits the texts may have, and those of the stepper too: the program
     stays the same."""
-    mechanism, rng = EVERY[name], np.random.default_rng(7)
-    one = jp.Simulation(mechanism, default_stepper(mechanism), until=0.05)
+    mechanism = whole(KINDS[name]) if name in KINDS else EVERY[name]
+    given = KINDS[name].options.get("stepper") if name in KINDS else None
+    rng, one = np.random.default_rng(7), jp.Simulation(mechanism, given or default_stepper(mechanism), until=0.05)
     base = one.each[0].system
     numbers = one.program.defaults
 
