@@ -32,7 +32,7 @@ ifeq ($(VALIDATION_TESTS),)
 	@echo "validation: there are no comparisons yet"
 	$(BIN)/python validation/report.py
 else
-	status=0; $(BIN)/python -m pytest validation -n 2 --dist loadfile || status=$$?; \
+	status=0; $(BIN)/python -m pytest validation -n 2 --dist loadfile --durations=20 || status=$$?; \
 	$(BIN)/python validation/report.py && exit $$status
 endif
 

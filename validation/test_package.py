@@ -29,7 +29,7 @@ def built(tmp_path_factory):
     """Directory with the wheel and the sdist; the wheel is built from the sdist, as packagers do."""
     place = tmp_path_factory.mktemp("built")
     made = run(sys.executable, "-m", "venv", place / "builder")
-    got = run(place / "builder/bin/python", "-m", "pip", "install", "--quiet", "build")
+    got = run(place / "builder/bin/python", "-m", "pip", "install", "--quiet", "--no-compile", "build")
     if made.returncode or got.returncode:
         pytest.skip(f"packages cannot be had here: {(made.stderr + got.stderr).strip()[-200:]}")
     done = run(place / "builder/bin/python", "-m", "build", "--outdir", place / "dist", ROOT)
@@ -42,7 +42,7 @@ def installed(place: Path, python: str, *what: str | Path) -> Path:
     made = run(python, "-m", "venv", place / "environment")
     assert made.returncode == 0, made.stderr
     inside = place / "environment/bin/python"
-    got = run(inside, "-m", "pip", "install", "--quiet", *what)
+    got = run(inside, "-m", "pip", "install", "--quiet", "--no-compile", *what)  # what is imported is compiled then
     assert got.returncode == 0, got.stderr
     return inside
 
