@@ -32,8 +32,9 @@ class AngleError:
 
 
 def test_the_clearances_of_paper_002(record):
+    """The motion repeats every 36 s, so that 40 s show what 120 s do."""
     mechanism = library.wu_2017(clearance=1e-4, contact=library.wu_2017_contact())
-    found = jp.sweep(mechanism, {"P.clearance": ["0.1 mm", "0.5 mm", "0.75 mm"]}, until=40.0, **WU)  # 36 s, again
+    found = jp.sweep(mechanism, {"P.clearance": ["0.1 mm", "0.5 mm", "0.75 mm"]}, until=40.0, **WU)
     assert (found.status == 1).all()
     reference = {0.10: (0.5939, 285.3), 0.50: (2.8482, 892.5), 0.75: (4.2572, 1262.0)}
     for i, (c, (most, force)) in enumerate(reference.items()):
