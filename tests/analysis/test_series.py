@@ -111,6 +111,21 @@ def test_a_small_motion_beside_a_period_is_neither_periodic_nor_quasi_periodic()
     assert not second_phase(series, found)[1]
 
 
+def test_heights_of_impacts_that_repeat_after_seven_periods():
+    time, heights = 0.02 * np.arange(4000), np.random.default_rng(7).uniform(0.7, 1.3, 7)
+    phase = time / 0.9 + 0.3
+    blow = np.exp(-np.mod(phase, 1.0) / 0.03) * heights[np.floor(phase).astype(int) % 7]
+    assert repetition(Series(time, np.sin(2 * np.pi * phase) + blow, period=0.9)).period == pytest.approx(6.3)
+
+
+def test_neither_a_decay_nor_a_wrong_drive_is_quasi_periodic():
+    time = 0.02 * np.arange(2000)
+    assert jp.verdict(Series(time, np.exp(-time / 10) * np.sin(7 * time))).verdict == "inconclusive"
+    rounded = Series(time, np.sin(2 * np.pi * time / 0.9) + saw(time / 0.9), period=0.901)
+    found = jp.verdict(rounded)
+    assert found.verdict == "inconclusive" and "no multiple of the drive's 0.901 s" in found.evidence[0].says
+
+
 def test_two_phases():
     time = np.arange(4000) * 0.02
     values = np.sin(2 * np.pi * time) * (1 + 0.4 * np.sin(2 * np.pi * time / 2**0.5 / 3))

@@ -14,6 +14,7 @@ import numpy as np
 from .series import Series
 
 TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
+FEW, JUMPS = 0.02, 5  # the share at least, and the jumps in a period, beside which samples are foretold wrongly
 MOST = 3_000  # samples that are looked up
 NEIGHBOURS = 8  # samples of other periods, or on the torus of two phases
 PERIODS = 5  # that a series must hold before its samples are laid over each other
@@ -83,11 +84,17 @@ class Folded:
     # -- by samples of other periods at the same phase
     def left(self, period: float) -> tuple[float, float, float]:
         """What samples of other periods leave open, over the size of the signal, for the choice of other periods
-        (`choices`) that leaves most, its correlation from sample to sample, and what the middle choice leaves."""
+        (`choices`) that leaves most, its correlation from sample to sample, and what the middle choice leaves once all
+        samples count but the few beside jumps."""
         found = [self.foretold(period, groups) for groups in self.choices(period)]
         sizes = np.array([size(one, self.values) for one in found]) / np.sqrt(1 + 1 / NEIGHBOURS)
         widest = int(np.argmax(sizes))
-        return float(sizes[widest]), correlation(found[widest]), float(np.median(sizes))
+        few = min(TRIMMED, max(FEW, JUMPS * NEIGHBOURS / len(self.values)))
+        return (
+            float(sizes[widest]),
+            correlation(found[widest]),
+            float(np.median([size(e, self.values, few) for e in found])),
+        )
 
     def apart(self, period: float) -> float:
         """The same by samples that are far apart in time: it tells best how long the period is."""

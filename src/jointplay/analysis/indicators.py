@@ -35,7 +35,7 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
     one, two, phases = phase_evidence(series)
     explained = one is not None or two is not None
     chaos = neighbour_evidence(series, twin, explained, details, decides=not explained)
-    evidence = [*phases, stationary(series, not explained), *chaos, comb_evidence(series, one, details), *notes]
+    evidence = [*phases, stationary(series, one is None), *chaos, comb_evidence(series, one, details), *notes]
     kind = decided(evidence)
     slope = details["divergence"] if kind == CHAOTIC else None
     return Verdict(
@@ -95,6 +95,12 @@ def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence]]:
     row = Evidence(name, number(found.residual), None, said, vote, decides=True)
     if found.holds and found.residual <= regular.FINE:
         return found.period, None, [row]
+    free = regular.repetition(replace(series, period=None)) if series.period and not found.holds else found
+    if free.holds and not found.holds:
+        said = (
+            f"repeats after {free.period:.6g} s, which is no multiple of the drive's {series.period:.6g} s: check that"
+        )
+        return None, None, [Evidence(name, free.residual, None, said, INCONCLUSIVE, decides=True)]
     two, explained = regular.second_phase(series, found)
     if found.holds and found.period is not None:
         if not explained or regular.in_step(series, found.period, two.periods):

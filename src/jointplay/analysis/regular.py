@@ -16,6 +16,7 @@ from .spectra import line
 
 MEETS = 0.05  # of the time between two samples: what they may be apart and still meet
 AS_WELL = 3.0  # times what the best period leaves: noise and interpolation leave about the same
+SPIKES = 1.5  # times what may be left without them: more is no noise
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
@@ -33,11 +34,12 @@ UNLIKE = 1.0  # residual of a curve laid over itself, beyond which its samples a
 @dataclass(frozen=True)
 class Phases:
     """What two phases explain: their periods (s), what they leave over the size of the signal, and the correlation of
-    that from sample to sample."""
+    that from sample to sample; whole: what they leave without the worst tenth only, as one phase is judged."""
 
     periods: tuple[float, ...]
     residual: float
     smooth: float = 0.0
+    whole: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Repetition:
 
     residual: over the size of the signal; enough: up to which it counts as the same; smooth: correlation of what is
     left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation; clean: whether
-    neither noise nor interpolation can explain what is left; typical: what most choices of other periods leave.
+    neither noise nor interpolation can explain what is left; typical: what most choices of
+    other periods leave, the spikes included.
     """
 
     period: float | None
@@ -54,13 +57,18 @@ class Repetition:
     enough: float
     smooth: float
     clean: bool = False
-    typical: float = np.inf
+    typical: float = 0.0
 
     @property
     def holds(self) -> bool:
         """Whether the signal repeats: what is left is next to nothing, or small and noise."""
-        small = self.period is not None and self.residual <= self.enough
+        small = self.period is not None and self.residual <= self.enough and not self.spiky
         return small and (self.residual <= FINE or (self.smooth <= SMOOTH and not self.clean))
+
+    @property
+    def spiky(self) -> bool:
+        """Whether the signal repeats but for its spikes."""
+        return self.residual <= self.enough < self.typical / SPIKES
 
     def says(self, when: str = "") -> str:
         """That in words."""
@@ -68,6 +76,8 @@ class Repetition:
             return "too short to see a period again"
         if self.holds:
             return f"repeats after {self.period:.6g} s{when}; up to {self.enough:.2g} counts as the same"
+        if self.spiky:
+            return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {self.typical:.2g}"
         if self.residual <= self.enough and self.clean:
             left = f"{self.residual:.2g} is left where samples of both meet, and a simulation has no noise"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
@@ -133,10 +143,10 @@ def after(folded: Folded, period: float, enough: float) -> Repetition:
     series, many = folded.series, max(1, int(0.5 * folded.series.length / period))
     left, smooth = folded.residual(period), max(folded.smooth(period), folded.smooth(many * period))
     seen, typical = series.length >= PERIODS * period, left
-    if seen and FINE < left < UNLIKE:
-        by_samples, its_smooth, middle = folded.left(period)
+    if seen and left < UNLIKE:
+        by_samples, its_smooth, typical = folded.left(period)
         smooth = its_smooth if by_samples < left else max(smooth, its_smooth)
-        left, typical = min(left, by_samples), min(left, middle)
+        left = min(left, by_samples)
     turn = period / series.interval
     clean = series.simulated and abs(turn - round(turn)) <= MEETS
     return Repetition(period, left, enough if seen else FINE, smooth, clean, typical)
@@ -148,9 +158,10 @@ def repetition(series: Series) -> Repetition:
     folded, enough, found = Folded(series), tolerance(series), list[Repetition]()
     for period in periods_tried(series, folded):
         found.append(after(folded, period, enough))
-        if found[-1].holds and found[-1].residual <= FINE:
+        if found[-1].holds and max(found[-1].residual, found[-1].typical) <= FINE:
             break
-    good = [one for one in found if one.holds] or found
+    often = [one for one in found if one.period and series.length >= PERIODS * one.period]
+    good = [one for one in found if one.holds] or often or found
     closest = min((one.typical for one in good), default=np.inf)
     if not np.isfinite(closest):
         return Repetition(None, np.inf, enough, 0.0)
@@ -162,7 +173,7 @@ def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     and no motion of its own."""
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
-    return two, two.residual <= min(EXPLAINED, HALF * one.residual) and not alone
+    return two, two.residual <= EXPLAINED and two.whole <= HALF * one.residual and not alone
 
 
 def tolerance(series: Series) -> float:
@@ -280,4 +291,4 @@ def on_torus(series: Series, periods: tuple[float, float]) -> Phases:
     off = phases[near] - phases[some, None, :]
     off -= np.round(off)
     left = values[some][good] - local_plane(off[good], values[near[good]])
-    return Phases(periods, size(left, values, JUMPS), correlation(left, JUMPS))
+    return Phases(periods, size(left, values, JUMPS), correlation(left, JUMPS), size(left, values))
