@@ -167,7 +167,7 @@ def bifurcation(diagram: xarray.Dataset) -> Figure:
         ax = figure.add_subplot()
         across = np.broadcast_to(diagram[address].values[:, None], diagram[name].shape[1:])
         for i, direction in reversed(list(enumerate(diagram.direction.values))):
-            size = 1.0 if i == 0 else 2.4
+            size = float(np.clip(150 / len(across), 1.0, 3.0)) * (1.0 if i == 0 else 2.4)  # few values, large points
             ax.plot(
                 across.ravel(),
                 diagram[name].values[i].ravel(),
@@ -179,8 +179,8 @@ def bifurcation(diagram: xarray.Dataset) -> Figure:
         if diagram.sizes["direction"] > 1:
             legend(ax)
         ax.margins(x=0.01)
-        ax.set_xlabel(address)
-        ax.set_ylabel(f"{name} once a period")
+        ax.set_xlabel(f"{address} (SI units)")
+        ax.set_ylabel(f"{name} once a period (SI units)")
     return figure
 
 
