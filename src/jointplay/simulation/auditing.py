@@ -57,6 +57,7 @@ def audit(reading: Reading) -> list[Finding]:
     if reading.mechanism.loose(Compliant) and len(reading.time):
         pressed = [reading.columns[f"{label}.normal"][0] for label in reading.system.contacts]
         found.append(Finding("contact force at the start", float(np.max(pressed, initial=0.0)), "N or N*m"))
+        found.append(Finding("energy created in contacts", gained(reading), "J"))
     return judged(found, scales(reading))
 
 
@@ -117,6 +118,14 @@ def load(reading: Reading) -> float:
     here = system.evaluate(one.q, one.v)
     forces = np.abs(np.concatenate([here.F, here.M @ here.accelerations()[0], here.accelerations()[1]]))
     return float(forces.max(initial=0.0)) + NOTHING
+
+
+def gained(reading: Reading) -> float:
+    """The most that compliant contacts had done in all by a sample, beyond what they can have stored at the start (J):
+    no wall gives more, but forces that swing from step to step do."""
+    columns = reading.columns
+    stored = sum(abs(columns[f"{x}.normal"][0] * min(columns[f"{x}.gap"][0], 0.0)) for x in reading.system.contacts)
+    return max(float(columns["contact.normal.work"].max(initial=0.0) - stored), 0.0)
 
 
 def squeeze(reading: Reading) -> float:

@@ -51,6 +51,7 @@ RULES = {
     "energy lost in impacts": Rule("balance", -0.1, 100, "lower the restitution or the friction"),
     "energy lost by friction": Rule("balance", -0.1, 100, SHORTER),
     "energy created in impacts": Rule("energy", 1e-5, 1e3, "lower the restitution or the friction"),
+    "energy created in contacts": Rule("energy", 1e-5, 1e4, SHORTER),
     "work of the sharpest contact force over its play": Rule(
         "kinetic", 1.0, math.inf, "its peak forces mean nothing: give light bodies their mass, or use compliant contact"
     ),
