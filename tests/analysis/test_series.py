@@ -6,6 +6,7 @@ import pytest
 import jointplay as jp
 from jointplay.analysis import Series, embedding, iaaft, read, rosenstein, spectrum, textbook, zero_one
 from jointplay.analysis.regular import repetition, second_phase, two_phases
+from jointplay.analysis.trajectories import two_phase_row
 from tests.analysis.signals import sampled
 
 TIME = np.linspace(0, 50, 1001)
@@ -167,3 +168,11 @@ def test_a_signal_of_a_result():
     assert found.period == pytest.approx(0.2 * np.pi) and found.exponent is None
     with pytest.raises(ValueError, match="no signal 'rod'"):
         jp.analysis.from_run(run, "rod")
+
+
+@pytest.mark.parametrize("turns", [8, 80])
+def test_a_few_turns_are_not_called_quasi_periodic(turns):
+    time = np.arange(turns * 100) / 100.0
+    signal = np.sin(2 * np.pi * time) + 0.4 * np.sin(2 * np.pi * time / 0.381966)
+    row = two_phase_row(Series(time, signal, simulated=True), None)
+    assert row.votes == ("quasi-periodic" if turns > 20 else "inconclusive")

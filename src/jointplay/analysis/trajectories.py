@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from .agreement import FINER, FIRST, Agreement
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
-from .indicators import comb_evidence, neighbour_evidence, prepared
+from .indicators import CYCLES, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
 from .pace import Pace
 from .regular import LIMIT, repetition, second_phase
@@ -353,6 +353,9 @@ def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
     if explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
     vote = QUASI if explained else INCONCLUSIVE
+    turns = float(np.ptp(series.time)) / max(two.periods) if explained else 0.0
+    if explained and turns < CYCLES:  # few samples have others at both their phases to be compared with
+        said, vote = f"two phases explain {turns:.2g} turns of the slower one; {CYCLES} are needed", INCONCLUSIVE
     if explained and found is not None and found.narrow:  # two phases explain what one does, too
         said, vote = f"two phases explain it, but {found.narrow}", INCONCLUSIVE
     name = "signal: change at equal phases of two, over its size"

@@ -74,7 +74,8 @@ def compose(text: str, file: str | None = None) -> Node:
 def _compose(text: str, fail: Any) -> Node:
     made = _Composer(fail)
     for event in yaml.parse(text, Loader=_Loader):
-        made.take(event, event.start_mark.line + 1)
+        mark = event.start_mark
+        made.take(event, mark.line + 1 if mark else 1)
     if made.root is None or made.root.value is None:
         raise fail(1, "is empty; a mechanism needs at least bodies")
     return made.root
