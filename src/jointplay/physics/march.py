@@ -25,13 +25,19 @@ class Text:
     """The text of one call, for the equations that `make` builds from the parameters.
 
     labels: the contacts; clock: the parts of the control loop that are sampled or delayed, with the most steps of a
-    delay.  When it is traced, `state` has the names of what a state holds, `rows` those of its constraints.
+    delay; settles: whether a step ends where the run counts as settled.  When it is traced, `state` has the names of
+    what a state holds, `rows` those of its constraints.
     """
 
     def __init__(
-        self, make: Callable[[Names], Equations], labels: Sequence[str], stepper: Stepper, clock: Mapping[str, int]
+        self,
+        make: Callable[[Names], Equations],
+        labels: Sequence[str],
+        stepper: Stepper,
+        clock: Mapping[str, int],
+        settles: bool = False,
     ) -> None:
-        self.make, self.labels, self.stepper, self.clock = make, labels, stepper, clock
+        self.make, self.labels, self.stepper, self.clock, self.settles = make, labels, stepper, clock, settles
         self.state: State | None = None
         self.rows: list[str] = []
 
@@ -39,6 +45,8 @@ class Text:
         strides = {name: p[f"clock.{name}"] for name in self.clock}
         strides |= {f"{name}.most": most for name, most in self.clock.items()}
         motion = Motion(self.make(p), self.labels, self.stepper, strides, lambda name: p[f"stepper.{name}"])
+        if self.settles:
+            motion.settled = p["stepper.settled"]
         march = (ChosenMarch if self.stepper.adaptive else Impulses) if self.stepper.impulsive else States
         march(motion, self.stepper, p).text()
         self.state, self.rows = motion.names_of_state, motion.rows

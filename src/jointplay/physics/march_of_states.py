@@ -155,7 +155,9 @@ class States(March):
         after = number(self.taken.value + 1) * h
         if adaptive:
             after = now.state.t + h
-            if self.clocked:  # exactly
+            if motion.settled is not NEVER:  # exactly
+                after = where(abs(motion.settled - after) <= EDGE * maximum(after, 1e-3), motion.settled, after)
+            if self.clocked:
                 after = where(abs(self.tick - after) <= EDGE * maximum(after, 1e-3), self.tick, after)
         motion.after = after
         step: Step = self.stepper.take(motion, now, h)
@@ -196,6 +198,8 @@ class States(March):
         t = begun.now.state.t
         edge = EDGE * maximum(t, 1e-3)
         knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
+        if motion.settled is not NEVER:
+            knot = minimum(knot, where(motion.settled > t + 2 * edge, motion.settled, NEVER))
         if knot is NEVER:
             rest = self.nearest(t, NEVER) - t
             return begun, -shared_max(-(up_to(rest, h) if self.clocked else h))
@@ -276,7 +280,8 @@ class States(March):
         def sample(index: Scalar) -> tuple[Vector, Scalar]:
             # as a rounded number: a fused product would let the interval into the last bit of a sample
             time = from_bits(bits(number(index) * p["stepper.interval"]))
-            ready = (time <= end) & (time <= p["stepper.until"])
+            # so many intervals may be beyond the end by rounding
+            ready = (time <= end * ABOUT) & (time <= p["stepper.until"] * ABOUT)
             branch(ready, seldom(lambda: write(time)), lambda: None)
             return [index + where(ready, whole(1), 0)], ready
 

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..model.clearances import Following
 from ..numerics.choice import maximum, minimum
 from ..numerics.linalg import dot, is_zero
+from ..parts.time_functions import NEVER
 from .compliance import Compliance
 from .contacts import reaction
 from .dense import dense, hermite
@@ -75,6 +76,7 @@ class Motion:
         self.counts: Scalar = True  # whether it is taken if it is good, not only tried for a sample
         self.begins: Scalar = True  # whether impacts at its very beginning are written down,
         self.strikes: Scalar = True  # and those that follow: not twice, where it is tried twice
+        self.settled: Scalar = NEVER  # the time at which a step must end, since results count anew from there (s)
         self.last: Scalar = None  # the last time that it feels, if it ends where something jumps
         # short steps of one length are many, so that a small mechanism's equations stand in every stage of them
         self.inline = self.fixed and analog is None and self.n <= SMALL

@@ -72,8 +72,9 @@ def simulate(
     company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
     options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
     options["companions"] = company.steppers if company.beside else ()
+    late = settled_time(own, settled, until) if settled and isinstance(own, Mechanism) and is_number(until) else 0.0
+    options["settles"] = late or (loop.settled if loop else 0.0)
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
-    late = settled_time(simulation.base.mechanism, settled, until)
     if late and loop is not None and not loop.settled:
         simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
     result = run(simulation, progress, strict, late)
@@ -90,6 +91,7 @@ def beside_finer(
     """A result with its errors by one more run, with half the step; its audit has the largest differences."""
     base, finer = simulation.base, simulation.stepper.finer()
     options: dict[str, Any] = {"reclose": simulation.reclose, "most_steps": simulation.most_steps}
+    options["settles"] = simulation.settles
     again = Simulation(base, finer, every=simulation.every, until=simulation.until, **options)
     found = run(again, progress, strict=False, settled=settled)
     end = again.status[0]

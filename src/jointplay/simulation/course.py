@@ -54,6 +54,7 @@ class Course:
     most_steps: int  # that a tolerance may choose on the way there
     options: dict[str, Any]  # of the run
     lock: threading.RLock
+    settles: float  # s: where a step is to end, since it will be; 0 if nowhere
     settled: float  # s: when `count_anew` was called
     earlier: dict[int, np.ndarray]  # by lane: its words at that time
 
@@ -67,10 +68,10 @@ class Course:
         strides = [self.clock(lane)[1] for lane in self.each]
         timing = Pilot.clock({name: max(each[name] for each in strides) for name in strides[0]})
         dropped, labels = first.freedom.redundant, first.system.contacts
-        kind = "march", self.stepper.structure, dropped, tuple(timing.items())
+        kind = "march", self.stepper.structure, dropped, tuple(timing.items()), self.parted
 
         def make() -> tuple[Program, Text]:
-            text = Text(first.system.equations(dropped), labels, self.stepper, timing)
+            text = Text(first.system.equations(dropped), labels, self.stepper, timing, self.parted)
             return recalled(text, {}, self.numbers(first), (first.system.structure, kind)), text
 
         self.program, self.text = first.system.program(kind, make)
@@ -86,6 +87,11 @@ class Course:
             if k >= self.lanes:
                 self.run.abandon(k)
         self.began = self.run.state_words.copy(), self.run.parameter_words.copy()
+
+    @property
+    def parted(self) -> bool:
+        """Whether a step ends where the run will count as settled: long ones that would go beyond it do."""
+        return self.settles > 0 and self.stepper.adaptive and not self.stepper.impulsive
 
     def clock(self, lane: Lane) -> tuple[float | None, dict[str, int]]:
         """The time between two ticks of the clock of a lane's control loop, if it has one (s), and how many of them lie
@@ -121,6 +127,8 @@ class Course:
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
+        if self.parted:
+            found["stepper.settled"] = float(self.settles)
         strides = every and self.stepper.impulsive and not self.stepper.adaptive
         found["stepper.stride"] = round(every / self.stepper.step) if strides else NEVER  # type: ignore[attr-defined]
         found["stepper.energy"] = float(lane.here.kinetic + lane.here.potential)

@@ -341,6 +341,11 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     remarks += [*unlisted(simulation, lane), *strained(reading)]
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
+    if outcome.complete and simulation.every and len(reading.time) and reading.time[-1] < outcome.time * (1 - 1e-9):
+        remarks.append(
+            f"the last sample is at {reading.time[-1]:.6g} s, and so is what is told of the end at {outcome.time:g} s; "
+            "choose a time between samples that divides it"
+        )
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
     attrs = {
         "outcome": str(outcome.kind),

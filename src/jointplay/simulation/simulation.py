@@ -35,8 +35,9 @@ class Simulation(Course):
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps (not with MoreauJean(rtol)). every (s): time between
     samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it
-    is to go, if that is known. reclose, most_steps: see `simulate`; steps are counted anew in each `advance`.
-    companions: steppers that differ from this one in their numbers only; each gets a lane like the first, after all.
+    is to go, if that is known. settles (s): where a chosen step is to end, so that `count_anew` can follow. reclose,
+    most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from this one
+    in their numbers only; each gets a lane like the first, after all.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -61,6 +62,7 @@ class Simulation(Course):
         reclose: bool = False,
         companions: Sequence[Stepper] = (),
         most_steps: int = MOST_STEPS,
+        settles: float = 0.0,
         eager: bool | None = None,
         fma: bool = True,
         quick: bool | None = False,
@@ -78,6 +80,7 @@ class Simulation(Course):
         self._stored: dict[str, bool] = {}  # whether stored energy depends on a number, by its address
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
         self.most_steps = most_steps
+        self.settles = settles  # s: where a step is to end, for `count_anew`
         self.settled = 0.0  # s: when `count_anew` was called
         self.earlier: dict[int, np.ndarray] = {}  # by lane: its words at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go

@@ -86,7 +86,9 @@ class Extent:
         if every > self.until:
             raise InputError(f"every = {every:g} s is longer than the run of {self.until:g} s; choose every <= until")
         system = task.system(self.until)
-        return Simulation(system, task.stepper, lanes, every=every, until=self.until, reclose=self.reclose)
+        return Simulation(
+            system, task.stepper, lanes, every=every, until=self.until, reclose=self.reclose, settles=self.settled
+        )
 
     def alone(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Dataset:
         """The result of one run."""
