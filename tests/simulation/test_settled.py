@@ -84,6 +84,8 @@ def test_turns_and_times_are_read_and_refused_by_name(tmp_path, capsys):
     with pytest.raises(InputError, match="settled = 2 s leaves nothing of the run of 1 s"):
         jp.simulate(LOOSE, 1.0, settled=2.0)
     with pytest.raises(InputError, match="settled must be a time such as"):
+        jp.simulate(LOOSE, 1.0, settled="")
+    with pytest.raises(InputError, match="settled must be a time such as"):
         jp.simulate(LOOSE, 1.0, settled="late")
     model = tmp_path / "slider.yaml"
     model.write_text(jp.dumps(LOOSE))

@@ -72,7 +72,8 @@ def simulate(
     company = companions(error if audit == "run" else False, own if stepper is None else stepper, loop)
     options: dict[str, Any] = {"reclose": reclose, "most_steps": most_steps}
     options["companions"] = company.steppers if company.beside else ()
-    late = settled_time(own, settled, until) if settled and isinstance(own, Mechanism) and is_number(until) else 0.0
+    asked = settled != 0 and isinstance(own, Mechanism) and is_number(until)
+    late = settled_time(own, settled, until) if asked else 0.0
     options["settles"] = late or (loop.settled if loop else 0.0)
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     if late and loop is not None and not loop.settled:

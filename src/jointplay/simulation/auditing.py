@@ -23,10 +23,8 @@ SMOOTH, IMPULSIVE = 1e-3, 1e-2  # of the energy turned over: what may be left ov
 ROUNDING = 1e-12  # of an energy, in a step
 NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
 SHARP = 100.0  # times its mean: a contact force that is a spike
-SPIKE, SOFT = (
-    10.0,
-    1e7,
-)  # times its mean, and N/m over its play: a force worth a note; short steel pins have some 1e8 N/m
+SPIKE = 10.0  # times its mean: a force worth a note,
+SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins have some 1e8 N/m
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
