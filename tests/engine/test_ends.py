@@ -2,7 +2,6 @@
 
 import functools
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -264,11 +263,9 @@ def test_chunks_become_as_long_as_they_may():
 
 def test_stop_interrupts_one_call_of_machine_code():
     run = Run(trace(lambda s, p: {"x": 0.5 * s.x + p.a}, {"x": 0.0}, {"a": 1.0}), eager=False)
-    run.chunk = 10**10  # many seconds
+    run.chunk = 10**13  # hours
     threading.Timer(0.05, run.stop).start()
-    begin = time.perf_counter()
-    assert 0 < run.advance() < 10**10
-    assert time.perf_counter() - begin < 2.0
+    assert 0 < run.advance() < 10**13
 
 
 @pytest.mark.parametrize("inside", [False, True])

@@ -1,7 +1,6 @@
 """Branches, loops, subroutines, memory, rows and ends, in all modes."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -63,14 +62,12 @@ def test_a_branch_runs_the_side_it_needs(mode):
 def test_a_side_that_no_lane_needs_costs_nothing(lanes):
     def step(s, p):
         def long():
-            return loop([s.x], lambda x: ([x * 0.999 + p.a], True), 3 * 10**7)[0][0]
+            return loop([s.x], lambda x: ([x * 0.999 + p.a], True), 10**13)[0][0]
 
         return {"x": branch(s.x < 0, long, lambda: branch(s.x > 1e9, long, lambda: s.x + 1.0))}
 
     run = Run(trace(step, {"x": 0.0}, {"a": 0.5}), lanes=lanes, eager=False)
-    begin = time.perf_counter()
-    run.advance(100)
-    assert time.perf_counter() - begin < 1.0  # a hundred such loops take several seconds
+    run.advance(100)  # one such loop takes hours
     assert run["x"].tolist() == [100] * lanes
 
 

@@ -59,6 +59,9 @@ def test_rows_are_printed_with_their_counts(toy, capsys):
 
 
 def test_what_is_computed_survives_ctrl_c(toy, capsys):
+    toy.stop_at = 1
+    assert main(["reproduce", "toy"]) == 1
+    assert capsys.readouterr() == ("", "jointplay: interrupted before any row was computed\n")
     toy.stop_at = 3
     assert main(["reproduce", "toy"]) == 1
     told = capsys.readouterr()

@@ -64,8 +64,8 @@ def printed(study: Study, arguments: argparse.Namespace) -> list[Record]:
                 print(papers.text(record), flush=True)
     except KeyboardInterrupt:
         counter.clear()
-        text = f"interrupted after {counter.done} of {counter.total} rows; those are kept"
-        raise KeyboardInterrupt(f"{text}, and the same command goes on from there") from None
+        after = f"after {counter.done} of {counter.total} rows; those are kept, and the same command goes on from there"
+        raise KeyboardInterrupt(f"interrupted {after if counter.done else 'before any row was computed'}") from None
     counter.clear()
     return found
 

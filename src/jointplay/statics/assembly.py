@@ -334,25 +334,28 @@ def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
     1.0
     """
     q = assemble(system)
-    here, given = system.evaluate(q), system.mechanism.start
-    scale = sizes(system)
-    rows, speeds = here.B * scale, here.speed
-    v = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
-    agree(system, rows, v, speeds, 0.0)
-    rates = {key: x for key, x in given.items() if key.endswith("rate")}
+    here, places = system.evaluate(q), {name: i for i, name in enumerate(system.coordinates)}
+    rates = {key: x for key, x in system.mechanism.start.items() if key.endswith("rate")}
+    begun = {key: places[name if (name := key.removesuffix(".rate")) in places else f"{name}.angle"] for key in rates}
+    v = np.zeros(len(q))
+    v[list(begun.values())] = list(rates.values())  # which stays so where no constraint holds the coordinate
+    tied = (here.B != 0).any(axis=0)
+    scale, place = sizes(system)[tied], np.cumsum(tied) - 1
+    rates = {key: x for key, x in rates.items() if tied[begun[key]]}
+    rows, speeds = here.B[:, tied] * scale, here.speed
+    found = np.linalg.lstsq(rows, speeds, rcond=RANK)[0]
+    agree(system, rows, found, speeds, 0.0)
     if rates:
-        names = (key.removesuffix(".rate") for key in rates)
-        places = [system.coordinates.index(f"{x}.angle" if x in system.mechanism.bodies else x) for x in names]
-        lines = np.vstack([rows, np.eye(len(q))[places] * scale])
+        lines = np.vstack([rows, np.eye(len(scale))[[place[begun[key]] for key in rates]] * scale])
         new = [i for i in independent(lines) if i >= len(rows)]
         told = np.append(speeds, list(rates.values()))
         used = [*range(len(rows)), *new]
-        v = np.linalg.lstsq(lines[used], told[used], rcond=RANK)[0]
-        follow(system, rates, lines[len(rows) :] @ v, [i - len(rows) for i in new])
+        found = np.linalg.lstsq(lines[used], told[used], rcond=RANK)[0]
+        follow(system, rates, lines[len(rows) :] @ found, [i - len(rows) for i in new])
         rows = lines[used]
-    if not v.any():
-        return q, v
-    free = np.linalg.svd(rows)[2][len(independent(rows)) :].T
-    root = np.sqrt(here.M) * scale
-    v = v - free @ np.linalg.lstsq(root @ free, root @ v, rcond=None)[0]
-    return q, v * scale
+    if found.any():
+        free = np.linalg.svd(rows)[2][len(independent(rows)) :].T
+        root = np.diag(np.sqrt(here.mass[tied])) * scale
+        found = found - free @ np.linalg.lstsq(root @ free, root @ found, rcond=None)[0]
+    v[tied] = found * scale
+    return q, v
