@@ -46,7 +46,7 @@ def compare(
         shift          the same for the place of its mass centre (m)
         peak_force     largest force of a joint over all steps (N); of rigid contact between impacts, whose forces have
                        no bound: `peak_impulse` (N s) is their largest impulse
-        energy_lost    in contacts by impacts, damping and friction (J); compliant: with what they store at the end
+        energy_lost    in contacts by impacts, damping and friction (J)
         steps, cost    steps taken; wall time per simulated second (s/s), without `preparation` (s)
         reached, outcome   the time (s) at which the run ended, and how
 
@@ -160,12 +160,14 @@ def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
         found |= dict.fromkeys(("deviation", "shift"), np.full(run.sizes["body"], np.nan))
     found["peak_force"] = run["peak_force"].values if "peak_force" in run else np.full(run.sizes["joint"], np.nan)
     found["peak_impulse"] = float(run["peak_impulse"].max()) if "peak_impulse" in run else np.nan
-    ends = {name: float(run[name][-1]) for name in LOSSES if name in run and run.sizes["time"]}
-    lost = sum(LOSSES[name] * x for name, x in ends.items())
+    ends = {name: run[name].values.ravel()[-1:] for name in LOSSES if name in run}
+    lost = sum(LOSSES[name] * x.sum() for name, x in ends.items())
     return found | {"energy_lost": float(lost), "outcome": run.attrs["outcome_text"]}
 
 
+# what is lost is what contacts took from the bodies and do not hold
 LOSSES = {"impact_loss": 1, "friction_loss": 1, "contact_normal_work": -1, "contact_friction_work": -1}
+LOSSES |= {"contact_stored": -1}
 
 
 def text(found: Dataset) -> str:

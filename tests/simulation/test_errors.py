@@ -260,3 +260,21 @@ start: {b: 0, b.x: 0}
     run = jp.simulate(block, until=3.0)
     assert json.loads(run.notes) == []
     assert stated(run)["b.x"]["error"] < 1e-5
+
+
+@pytest.mark.parametrize("stop", ["", ", lower: -50"])
+def test_errors_do_not_depend_on_how_often_a_run_is_sampled(stop):
+    """A pendulum, which is not sensitive, with steps of states and of impulses."""
+    swing = jp.loads(f"""
+name: swing
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{a: {{bar: 1 m, mass: 1 kg}}}}
+joints: {{J: {{kind: revolute, between: [ground.O, a.start]{stop}}}}}
+start: {{a: -10 deg}}
+""")
+    few = None
+    for n in (500, 1001, 2400, 3001):
+        run = jp.simulate(swing, 0.6, every=0.6 / n)
+        assert run.attrs["notes"] == "[]" and run.sizes["time"] == n + 1
+        few = few or stated(run)
+        assert stated(run)["a.angle"]["error"] == pytest.approx(few["a.angle"]["error"], rel=1e-6)

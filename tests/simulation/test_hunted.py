@@ -191,3 +191,19 @@ def test_an_actuator_that_is_often_at_its_limit_is_told(limit, told):
     share = float((abs(run.control) >= limit * (1 - 1e-9)).mean())
     notes = run.attrs["notes"]
     assert (f"at its limit of {limit:g} N m for {share:.0%} of the time" in notes) is told
+
+
+@pytest.mark.parametrize("stepper", [None, jp.MoreauJean(1e-4), jp.MoreauJean(1e-4, order=1)])
+def test_the_friction_of_a_rigid_pin_has_a_peak_moment(stepper):
+    arm = jp.loads("""
+name: arm
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1 m, mass: 2 kg}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start], clearance: 1 mm, journal_radius: 50 mm,
+             contact: {kind: rigid, friction: 0.3}}}
+""")
+    run = jp.simulate(arm, 0.5, stepper, settled=0.2, error=False)
+    peak, force = float(run.peak_moment[0]), float(run.peak_normal[0])
+    assert peak == pytest.approx(0.05 * 0.3 * force, rel=1e-3)  # while it slides
+    assert peak == pytest.approx(float(np.abs(run.moment).max()), rel=2e-3)
+    assert 0 < float(run.peak_moment_settled[0]) <= peak

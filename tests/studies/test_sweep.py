@@ -266,7 +266,7 @@ def test_sobol_indices_of_ishigamis_function():
     assert np.allclose(found["total"], [0.5576, 0.4424, 0.2437], atol=0.02)
     assert (found["first_error"] < 0.03).all() and (found["total_error"] > 0).all()
     plain = studies.indices(jp.sweep(ishigami, over, samples=2**12), "value")
-    assert np.allclose(plain["first"], [0.3139, 0.4424, 0], atol=0.03)
+    assert np.allclose(plain["first"], [0.31391, 0.44241, 0], atol=0.002)  # chance is small where samples are even
     assert "total" not in plain and "saltelli" in plain.attrs["note"]
 
 

@@ -173,7 +173,7 @@ class Bookkeeping:
         for joint, r in zip(motion.joints, acting.reactions, strict=True):
             if not self.impulsive:
                 sizes |= {f"{joint}.force.x": abs(r.x), f"{joint}.force.y": abs(r.y)}
-            if not is_zero(r.moment) and not (self.impulsive and self.mechanism.joints[joint].pinned):
+            if not is_zero(r.moment):
                 sizes[f"{joint}.moment"] = abs(r.moment)
         for row, x in zip(motion.rows, acting.multipliers, strict=True):
             if (drive := self.mechanism.owner(row)) in self.mechanism.drives:

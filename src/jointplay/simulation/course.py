@@ -33,7 +33,7 @@ from .steering import Pilot
 FAR = 1e300  # s: no end
 NEVER = 2**62  # steps
 FIRST, SHORT = 1e-3, 1e-9  # s: the first step that is tried; of impulses, where it is not judged yet
-COMPANY = 1000  # samples of a companion at most
+COMPANY = 1000  # samples of a companion at least, if the run has more
 PATIENCE = 2  # times the steps of the run: a companion that takes more is given up
 MOST_STEPS = 50_000_000  # that a tolerance may choose: minutes of work
 FEW = 64  # attempts between two looks at the ticks of clocks
@@ -121,7 +121,8 @@ class Course:
         """The run-time numbers of a lane."""
         every = self.stepper.whole(self.every) if self.every else None
         if every and lane.stepper and self.until is not None:
-            every = max(every, self.until / COMPANY)
+            last = int(self.until / every * ABOUT)  # which a companion has too
+            every *= next(n for n in range(max(last // COMPANY, 1), 0, -1) if last % n == 0)
         found: dict[str, Any] = dict(lane.system.parameters)
         for name, x in (lane.stepper or self.stepper).given().items():
             found[f"stepper.{name}"] = float(x)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from .reading import Reading
 
-Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what]
+Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what], and "time" itself
 FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
+SAME = 1e-9  # of a time: samples that are this near are at one
 ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
 COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
@@ -33,12 +34,12 @@ PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap":
 
 def course(run: Dataset) -> Tracks:
     """Places and gaps of a result over time."""
-    return {name: run.variables[name].values for name in (*COORDINATES, *PLAYS) if name in run.variables}
+    return {name: run.variables[name].values for name in ("time", *COORDINATES, *PLAYS) if name in run.variables}
 
 
 def course_of(reading: Reading) -> Tracks:
     """The same of a lane."""
-    found = {}
+    found = {"time": reading.time}
     for name, end in (COORDINATES | PLAYS).items():
         loose = reading.labels if name == "gap" else reading.system.journals
         labels = list(reading.mechanism.bodies) if name in COORDINATES else loose
@@ -50,18 +51,25 @@ def course_of(reading: Reading) -> Tracks:
 def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
     """What moves in another way in all the other runs, most of the time of the last half; nothing if there is none."""
     own = course(run)
-    found = ""
+    time, found = own.pop("time"), ""
+    both = [common(time, other["time"]) for other in others]
     for name, values in own.items():
         labels = [str(label) for label in run.variables[run.variables[name].dims[-1]].values]
         sizes = sizes_of(own, name, labels, mechanism)
         apart = np.ones(len(labels))
-        for other in others:
-            same = min(len(values), len(other[name]))
-            off = np.abs(values[:same] - other[name][:same])[same // 2 :]
+        for (mine, theirs), other in zip(both, others, strict=True):
+            off = np.abs(values[mine] - other[name][theirs])
             apart = np.minimum(apart, np.mean(off > FAR * sizes, axis=0))
         if apart.max(initial=0.0) > OFTEN:
             found = labels[int(apart.argmax())]  # of journals, which come last, rather than of bodies
     return found
+
+
+def common(time: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which samples of two runs are at the same times, those of the last half."""
+    after = np.searchsorted(time, other * (1 - SAME)).clip(max=len(time) - 1)
+    theirs = np.flatnonzero((np.abs(time[after] - other) <= SAME * other) & (other >= time[-1] / 2))
+    return after[theirs], theirs
 
 
 def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], mechanism: Mechanism) -> np.ndarray:

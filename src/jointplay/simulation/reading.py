@@ -13,6 +13,7 @@ import numpy as np
 from .. import results
 from ..model.clearances import Rigid
 from ..physics import record
+from ..physics.compliance import Compliance
 from ..physics.record import Signal
 from .auditing import audit, strained, trust
 
@@ -281,6 +282,19 @@ class Reading:
         found["share_free"] = ("contact", free, {"units": "1", "long_name": "share of time free"})
         return found
 
+    def stored(self) -> Variables:
+        """What compliant contacts hold at the end and did not at the start, or where the run counted as settled (J)."""
+        rows = self.run.rows("samples", self.lane)
+        if not self.labels or self.stepper.impulsive or not len(rows["time"]):
+            return {}
+        gaps = np.array([rows[label + record.CONTACTS["gap"].end] for label in self.labels])
+        first, last = gaps[:, 0], gaps[:, -1]
+        if self.late:
+            first = self.system.evaluate([*map(self.earlier, self.system.coordinates)], t=self.earlier("time")).gaps
+        law = Compliance(self.system.equations()(self.system.parameters), self.labels, fixed=False)
+        held = [sum(map(law.stored, self.labels, -depths)) for depths in (first, last)]
+        return {"contact_stored": ((), held[1] - held[0], {"units": "J", "long_name": "energy stored in contacts"})}
+
     # -- all of it
     def variables(self) -> Variables:
         """Variables beside the samples of bodies and joints."""
@@ -294,12 +308,14 @@ class Reading:
 
     def settled(self) -> Variables:
         """Peaks, shares, impacts and losses since the run counts as settled, by their names with `_settled`."""
-        found = self.peaks() | self.pushes()
+        found = self.peaks() | self.pushes() | self.stored()
         if self.labels:
             found |= self.rigid() if self.stepper.impulsive else self.compliant()
+        rows = self.run.rows("samples", self.lane)  # the last step may go beyond the end, the last sample does not
         for name, signal in record.ENERGIES.items():
             if signal.end in self.run.places and signal.end not in ("kinetic", "potential"):
-                found[name] = ((), self.number(signal.end), {"units": signal.unit, "long_name": signal.text})
+                value = rows[signal.end][-1] - self.earlier(signal.end) if len(rows["time"]) else 0.0
+                found[name] = ((), float(value), {"units": signal.unit, "long_name": signal.text})
         kept: Variables = {}
         for name, (dims, values, *said) in found.items():
             if dims not in ("impact", "loss") and name != dims and np.issubdtype(np.asarray(values).dtype, np.number):
@@ -368,5 +384,5 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     others: Variables = {}
     if len(reading.time):
         late = Reading(simulation, lane, late=True).settled() if reading.before is not None else {}
-        others = reading.variables() | late
+        others = reading.variables() | reading.stored() | late
     return results.from_columns(reading.system, reading.columns, attrs, others)

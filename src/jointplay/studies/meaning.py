@@ -157,23 +157,28 @@ def saltelli_indices(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def first_order(x: np.ndarray, y: np.ndarray) -> float:
     """The share of the variance of y that its course over x explains: parabolas in slices of equal count, what they
-    explain of pure chance taken off.
+    explain by chance taken off.
 
     A parabola leaves nothing of a smooth course, where a mean would leave its slope: one axis alone explains all.
+    Chance gives every coefficient as much as every degree of freedom has that is left, where samples are drawn by
+    themselves; where they are spread evenly it gives less, as the next powers tell, which a smooth course has not.
     """
-    n, within, spent = len(y), 0.0, 0
-    order = np.argsort(x, kind="stable")
+    n, order = len(y), np.argsort(x, kind="stable")
+    left, spent = np.zeros(2), np.zeros(2, int)  # with parabolas, and with two powers more
     slices = max(1, round(n ** (1 / 3)))
     for at, part in zip(np.array_split(x[order], slices), np.array_split(y[order], slices), strict=True):
         z = (at - at.mean()) / (np.ptp(at) or 1.0)
-        rows = np.vander(z, 3)
-        weights, _, rank, _ = np.linalg.lstsq(rows, part, rcond=1e-9)
-        within += float(((part - rows @ weights) ** 2).sum())
-        spent += int(rank)
+        for k, rows in enumerate((np.vander(z, 3), np.vander(z, 5))):
+            weights, _, rank, _ = np.linalg.lstsq(rows, part, rcond=1e-9)
+            left[k] += float(((part - rows @ weights) ** 2).sum())
+            spent[k] += int(rank)
     whole = float(((y - y.mean()) ** 2).sum())
-    if whole == 0 or n <= spent:
+    if whole == 0 or n <= spent[0]:
         return math.nan
-    return (whole - within - (spent - 1) * within / (n - spent)) / whole
+    chance = left[0] / (n - spent[0])
+    if spent[1] > spent[0]:
+        chance = min(chance, (left[0] - left[1]) / (spent[1] - spent[0]))
+    return float((whole - left[0] - (spent[0] - 1) * chance) / whole)
 
 
 def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int = 0) -> Dataset:

@@ -57,7 +57,7 @@ class Recorded:
             lambda: {k: x for part in sampled(reading.system, reading.columns) for k, x in part.items()},
             reading.variables,
         ]
-        marked: dict[str, Callable[[], Mapping[str, Any]]] = {"peak_": reading.peaks}
+        marked: dict[str, Callable[[], Mapping[str, Any]]] = {"peak_": reading.peaks, "contact_stored": reading.stored}
         if reading.before is not None:
             marked = {SETTLED: Reading(simulation, lane, late=True).settled, **marked}
         names = {"body": [*reading.mechanism.bodies], "joint": [*reading.mechanism.joints]}
