@@ -149,6 +149,30 @@ def test_few_samples_and_gaps_still_draw(samples: int, tmp_path: Path):
     assert (tmp_path / "few.png").stat().st_size > 1000
 
 
+def test_of_many_bodies_and_joints_the_foremost_are_shown_and_the_figure_says_so():
+    few, names = result(), [f"b{i}" for i in range(30)]
+    loud = 1.0 + np.array([7 * i % 30 for i in range(30)])
+    run = few.isel(body=[1] * 30, joint=[0] * 30).assign_coords(body=names, joint=[f"J{i}" for i in range(30)])
+    for name in ("angle", "angle_rate", "force_x", "force_y", "peak_force"):
+        run[name] = run[name] * loud
+    last = sorted(range(30), key=loud.__getitem__)[18:]
+    figure = plots.motion(run)
+    assert list(lines(figure.axes[0])) == [f"b{i}" for i in sorted(last)]
+    assert [name for ax in figure.axes[2:] for name in lines(ax)] == [f"J{i}" for i in sorted(last)]
+    assert "12 of 30 bodies that move fastest; name others with bodies=[...]" in figure.caption
+    assert "12 of 30 joints" in figure.caption and figure.get_supxlabel() in figure.caption
+    asked = plots.velocity(run, names[:20])
+    assert len(asked.axes) == 20 and "Shown" not in asked.caption
+    assert len(plots.joint_force(run).axes) == len(plots.velocity(run).axes) == 12
+
+
+def test_radians_and_metres_are_not_compared_where_few_of_many_are_shown():
+    turning, sliding = {f"b{i}": 100.0 + i for i in range(20)}, {f"s{i}": i / 1e3 for i in range(20)}
+    kept, _ = style.foremost([*turning, *sliding], [turning, sliding], "that move fastest", "bodies")
+    assert kept == [f"b{i}" for i in range(14, 20)] + [f"s{i}" for i in range(14, 20)]
+    assert style.foremost(list("abc"), [], "", "bodies") == (["a", "b", "c"], "")
+
+
 def test_thirty_bodies_are_told_apart():
     looks = [style.look(i) for i in range(28)]
     assert len({str(look) for look in looks}) == 28

@@ -16,6 +16,7 @@ from .style import (
     HEIGHT,
     TURN,
     chosen,
+    foremost,
     in_view,
     largest,
     legend,
@@ -65,9 +66,9 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
 def gap_and_slip(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
     """The gaps of the contacts and, where they touch, how fast the surfaces slide."""
     needs(run, "gap", _RIGID)
-    names = chosen(run, "contact", contacts)
+    names, left_out = _shown(run, contacts)
     text = "gaps of the contacts, and how fast they slide where they touch, over time."
-    with sheet(run, 2 * HEIGHT + 0.6, caption=text) as figure:
+    with sheet(run, 2 * HEIGHT + 0.6, caption=text, left_out=left_out) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
         gaps = {name: run.gap.sel(contact=name).values for name in names}
         turning = set(names) <= set(angular(run))
@@ -97,9 +98,9 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
     from matplotlib.patches import Patch
 
     needs(run, "mode", _RIGID)
-    names, time = chosen(run, "contact", contacts), run.time.values
+    (names, left_out), time = _shown(run, contacts), run.time.values
     shown = MODES if "share_sticking" in run else {0: MODES[0], 1: MODES[1], 2: ("in contact", MODES[2][1])}
-    with sheet(run, 0.3 * len(names) + 1.15) as figure:
+    with sheet(run, 0.3 * len(names) + 1.15, left_out=left_out) as figure:
         ax = figure.add_subplot()
         for i, name in enumerate(names):
             for code, starts, lengths in segments(time, run["mode"].sel(contact=name).values):
@@ -136,12 +137,12 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
     Of compliant contacts: the largest force, the approach speed and the depth.
     """
     needs(run, "impact_time", _RIGID)
-    names, whose = chosen(run, "contact", contacts), run.impact_contact.values
+    (names, left_out), whose = _shown(run, contacts), run.impact_contact.values
     words = {"normal": "normal impulse\n(N s)", "force": "largest force\n(N)", "approach": "approach speed\n(m/s)"}
     words |= {"lost": "energy lost\n(J)", "depth": "depth\n(m or rad)"}
     rows = {f"impact_{name}": text for name, text in words.items() if f"impact_{name}" in run}
     struck = [name for name in names if (whose == name).any()]
-    with sheet(run, 1.25 * len(rows) + 0.6, caption="every impact over time.") as figure:
+    with sheet(run, 1.25 * len(rows) + 0.6, caption="every impact over time.", left_out=left_out) as figure:
         axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
         for ax, (variable, text) in zip(axes, rows.items(), strict=True):
             for name in struck:
@@ -158,6 +159,16 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
         axes[0].set_xlim(float(run.time[0]), max(float(run.time[-1]), float(run.time[0]) + 1e-12))
         axes[-1].set_xlabel("time (s)")
     return figure
+
+
+def _shown(run: xarray.Dataset, contacts: Sequence[str] | None) -> tuple[list[str], str]:
+    """The contacts asked for, or of many those that strike hardest, and the line that says so."""
+    names = chosen(run, "contact", contacts)
+    if contacts is not None or "impact_time" not in run:
+        return names, ""
+    hard, whose = run[strength(run)].values, run.impact_contact.values
+    sizes = {name: float(np.max(hard[whose == name], initial=0.0)) for name in names}
+    return foremost(names, [sizes], "that strike hardest", "contacts")
 
 
 def angular(run: xarray.Dataset) -> list[str]:

@@ -16,6 +16,7 @@ from .style import (
     Looks,
     behind,
     chosen,
+    foremost,
     in_view,
     largest,
     legend,
@@ -45,19 +46,20 @@ STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
 def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """Angles and angular rates of the bodies (of sliding ones position and speed), and below the joint forces.
 
-    bodies: names of those to show, all by default.  Angles that pass a whole turn are drawn between -180 and 180
-    degrees.  Dots mark the largest force of each joint over all internal steps, which samples may miss; a triangle at
-    the top stands for one far beyond the samples.  Forces are those between impacts; stems are the impulses of impacts.
-    More than two joints have a panel each, on one scale.
+    bodies: names of those to show, by default all, of many the fastest.  Angles that pass a whole turn are drawn
+    between -180 and 180 degrees.  Dots mark the largest force of each joint over all internal steps, which samples may
+    miss; a triangle at the top stands for one far beyond the samples.  Forces are those between impacts; stems are the
+    impulses of impacts.  More than two joints have a panel each, on one scale, of many the most loaded.
     """
-    names = chosen(run, "body", bodies)
+    names, left_out = _shown(run, bodies, "rate")
     looks = {name: look(i) for i, name in enumerate(names)}
     turning, sliding = kinds(run, names)
-    joints = [str(j) for j in run.joint.values if np.nansum(force(run, str(j))) > 0] if "force_x" in run else []
+    joints, lighter = loaded(run, "the figure joint_force draws others") if "force_x" in run else ([], "")
+    left_out = "\n".join(filter(None, (left_out, lighter)))
     rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along)) if names]
     loads = [joints] if 0 < len(joints) <= ALIKE else [joints[i : i + 2] for i in range(0, len(joints), 2)]
     text = "motion of the bodies and forces of the joints over time."
-    with sheet(run, HEIGHT * (len(rows) + len(loads)) + 0.45, caption=text) as figure:
+    with sheet(run, HEIGHT * (len(rows) + len(loads)) + 0.45, caption=text, left_out=left_out) as figure:
         grid = figure.add_gridspec(len(rows) + len(loads), 2)
         for i, (shown, draw) in enumerate(rows):
             axes = [figure.add_subplot(grid[i, 0]), figure.add_subplot(grid[i, 1])]
@@ -93,12 +95,12 @@ def acceleration(
 
 def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """Rate over angle of the bodies (of sliding ones speed over position), one panel each; a dot marks the start."""
-    names = chosen(run, "body", bodies)
+    names, left_out = _shown(run, bodies, "rate")
     signals = [signal for name in names for signal in _signals(run, name)]
     columns = min(3, len(signals))
     rows = -(-len(signals) // columns)
     text = "rate over angle, of sliding bodies speed over position; a dot marks the start."
-    with sheet(run, 2.35 * rows + 0.35, width=0.4 + 2.35 * columns, caption=text) as figure:
+    with sheet(run, 2.35 * rows + 0.35, width=0.4 + 2.35 * columns, caption=text, left_out=left_out) as figure:
         figure.get_layout_engine().set(wspace=0.06)  # type: ignore[union-attr, call-arg]
         grid = figure.add_gridspec(rows, columns)
         for i, (name, part) in enumerate(signals):
@@ -130,30 +132,52 @@ def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: 
 
 def kinds(run: xarray.Dataset, names: Sequence[str]) -> tuple[list[str], list[str]]:
     """The bodies that turn, and those that slide."""
-    sliding = [name for name in names if _slides(run.sel(body=name))]
+    sliding = [name for name in names if _slides(run, name)]
     return [name for name in names if name not in sliding], sliding
 
 
 def force(run: xarray.Dataset, joint: str) -> np.ndarray:
     """The magnitude of a joint's force (N) over time."""
-    here = run.sel(joint=joint)
-    return np.hypot(here.force_x.values, here.force_y.values)
+    along, across = (run[name].sel(joint=joint).values for name in ("force_x", "force_y"))
+    return np.hypot(along, across)
 
 
-def moving(body: xarray.Dataset) -> list[str]:
+def loaded(run: xarray.Dataset, others: str = "") -> tuple[list[str], str]:
+    """The joints with a force, of many the most loaded, and the line that says so."""
+    most = {str(joint): largest(force(run, str(joint))) for joint in run.joint.values}
+    names = [joint for joint, size in most.items() if size > 0]
+    if "peak_force" in run:
+        most = {name: largest(run.peak_force.sel(joint=name)) for name in names}
+    return foremost(names, [most], "that carry the largest forces", "joints", others)
+
+
+def moving(run: xarray.Dataset, body: str) -> list[str]:
     """The axes along which a sliding body moves."""
-    spans = {axis: span(body[axis]) for axis in "xy"}
+    spans = {axis: span(run[axis].sel(body=body)) for axis in "xy"}
     return [axis for axis in "xy" if spans[axis] > 1e-6 * max(spans.values())]
+
+
+def _shown(run: xarray.Dataset, bodies: Sequence[str] | None, what: str) -> tuple[list[str], str]:
+    """The bodies asked for, or of many the foremost by their rates or accelerations, and the line that says so."""
+    names = chosen(run, "body", bodies)
+    if bodies is not None:
+        return names, ""
+    groups = [
+        {name: max(largest(run[f"{part}_{what}"].sel(body=name)) for part in parts) for name in some}
+        for some, parts in zip(kinds(run, names), (("angle",), ("x", "y")), strict=True)
+    ]
+    which = "with the largest accelerations" if what == "acceleration" else "that move fastest"
+    return foremost(names, groups, which, "bodies")
 
 
 def _signals(run: xarray.Dataset, name: str) -> list[tuple[str, str]]:
     """What of a body is worth drawing: its angle, or of a sliding one x or y."""
-    body = run.sel(body=name)
-    return [(name, axis) for axis in moving(body)] if _slides(body) else [(name, "angle")]
+    return [(name, axis) for axis in moving(run, name)] if _slides(run, name) else [(name, "angle")]
 
 
-def _slides(body: xarray.Dataset) -> bool:
-    return span(body.angle) < STILL < 1e3 * max(span(body.x), span(body.y))
+def _slides(run: xarray.Dataset, body: str) -> bool:
+    angle, x, y = (span(run[part].sel(body=body)) for part in ("angle", "x", "y"))
+    return angle < STILL < 1e3 * max(x, y)
 
 
 def _rates(
@@ -163,10 +187,11 @@ def _rates(
     what: str,
     units: tuple[str, str],
 ) -> Figure:
-    signals = [signal for name in chosen(run, "body", bodies) for signal in _signals(run, name)]
+    names, left_out = _shown(run, bodies, what)
+    signals = [signal for name in names for signal in _signals(run, name)]
     loudest = max(largest(run[f"{part}_{what}"].sel(body=name)) for name, part in signals)
     text = f"{'accelerations' if what == 'acceleration' else 'velocities'} of the bodies over time."
-    with sheet(run, 1.45 * len(signals) + 0.5, caption=text) as figure:
+    with sheet(run, 1.45 * len(signals) + 0.5, caption=text, left_out=left_out) as figure:
         axes = figure.subplots(len(signals), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, (name, part)) in enumerate(zip(axes, signals, strict=True)):
             values = run[f"{part}_{what}"].sel(body=name).values
@@ -211,11 +236,11 @@ def _slides_along(
 ) -> None:
     left, right = axes
     places, speeds = {}, {}
-    most = max(largest(run[axis].sel(body=name)) for name in names for axis in moving(run.sel(body=name)))
+    most = max(largest(run[axis].sel(body=name)) for name in names for axis in moving(run, name))
     size, unit = spoken("m", most)
     for name in names:
         body = run.sel(body=name)
-        along = moving(body)
+        along = moving(run, name)
         for axis in along:
             style: Look = looks[name] | ({"linestyle": STYLES[1]} if axis == "y" and len(along) == 2 else {})
             places[f"{name}, {axis}"] = body[axis].values / size, style
@@ -259,8 +284,8 @@ def _forces(
         for joint in (joint for joint in shown if joint in twin.joint):
             behind(ax, twin.time.values, force(twin, joint))
     lines(ax, run.time.values, {joint: (force(run, joint), look(joints.index(joint))) for joint in shown})
-    peaks = run.sel(joint=list(joints))
-    sampled = max(float(np.nanmax(force(run, joint))) for joint in joints)
+    peaks = run[["peak_force", "peak_force_time"]].sel(joint=list(joints))
+    sampled = max(largest(force(run, joint)) for joint in joints)
     highest = max(float(peaks.peak_force.max()), sampled)
     top = 1.08 * (highest if highest < SPIKE * sampled else sampled)  # a spike must not flatten all the rest
     top = top if top > 0 else 1.0  # no force in any sample

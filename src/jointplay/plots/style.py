@@ -37,6 +37,7 @@ SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
 LINE = 90  # characters that a line of a legend may hold
 WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
 NOTEBOOK = 150  # dots per inch in a notebook
+MANY = 12  # bodies, joints or contacts that a figure shows unless it is asked for more by name
 
 Look = dict[str, Any]
 Looks = Mapping[str, Look]
@@ -85,8 +86,13 @@ def captioned() -> type[Figure]:
 
 
 @contextlib.contextmanager
-def sheet(run: xarray.Dataset | None, height: float, width: float = WIDTH, caption: str = "") -> Iterator[Figure]:
-    """An empty figure in our look (inches), with the heading of a run and letters of panels once it is drawn."""
+def sheet(
+    run: xarray.Dataset | None, height: float, width: float = WIDTH, caption: str = "", left_out: str = ""
+) -> Iterator[Figure]:
+    """An empty figure in our look (inches), with the heading of a run and letters of panels once it is drawn.
+
+    left_out: what is not shown, and how to ask for it; at the bottom.
+    """
     import matplotlib
 
     with matplotlib.rc_context(_LOOK):
@@ -95,6 +101,9 @@ def sheet(run: xarray.Dataset | None, height: float, width: float = WIDTH, capti
         if run is not None:
             heading(figure, run)
         letters(figure)
+        if left_out:
+            figure.supxlabel(left_out, x=0.01, ha="left", fontsize=7.5, color="#555555")
+            caption = f"{caption} {left_out}".strip()
         figure.caption = _caption(run, caption)  # type: ignore[attr-defined]
 
 
@@ -151,6 +160,22 @@ def chosen(run: xarray.Dataset, dimension: str, names: Iterable[str] | str | Non
         if name not in known:
             raise InputError(f"no {dimension} {name!r} in this result; there are {', '.join(known) or 'none'}")
     return asked
+
+
+def foremost(
+    names: Sequence[str], groups: Iterable[Mapping[str, float]], which: str, what: str, others: str = ""
+) -> tuple[list[str], str]:
+    """Of more than MANY names the foremost, in their order, and the line that says so; else all.
+
+    groups: sizes by name; those of different groups, as radians and metres, are not compared but taken in turn.
+    what: the figure's parameter that takes names; others: how to see the others where it has none.
+    """
+    if len(names) <= MANY:
+        return list(names), ""
+    ranks = {name: i for sizes in groups for i, name in enumerate(sorted(sizes, key=sizes.__getitem__, reverse=True))}
+    kept = set(sorted(names, key=ranks.__getitem__)[:MANY])
+    others = others or f"name others with {what}=[...] or --of"
+    return [name for name in names if name in kept], f"Shown are the {MANY} of {len(names)} {what} {which}; {others}."
 
 
 def needs(run: xarray.Dataset, variable: str, remedy: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..results import flat
 from ..series import effort_unit
-from .motion import force, impulses
+from .motion import force, impulses, loaded
 from .places import model_of
 from .style import (
     COLOURS,
@@ -18,6 +18,7 @@ from .style import (
     SPIKE,
     behind,
     chosen,
+    foremost,
     in_view,
     largest,
     legend,
@@ -40,16 +41,18 @@ Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
 
 
 def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """The magnitude of the joint forces (N), a panel each; behind, those with ideal joints.
+    """The magnitude of the joint forces (N), a panel each, of many joints the most loaded; behind, those with ideal
+    joints.
 
     A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
     between impacts; grey stems are the impulses of impacts, to the right.
     """
     needs(run, "force_x", "a result with joint forces is needed")
     asked = chosen(run, "joint", joints)
-    names = [name for name in asked if joints is not None or np.nansum(force(run, name)) > 0] or asked
+    names, left_out = loaded(run) if joints is None else (asked, "")
+    names = names or asked
     text = "magnitude of the joint forces between impacts over time; stems: impulses of impacts."
-    with sheet(run, 1.35 * len(names) + 0.6, caption=text) as figure:
+    with sheet(run, 1.35 * len(names) + 0.6, caption=text, left_out=left_out) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
             values = force(run, name)
@@ -71,17 +74,20 @@ def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: 
 def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """The force (N) or torque (N m) of each drive along its motion and of each controlled actuator, a panel each.
 
-    drives: names of drives and actuators, all by default.  The ideal twin is drawn behind.
+    drives: names of drives and actuators, by default all, of many the strongest.  The ideal twin is drawn behind.
     """
     given = efforts(run)
     if not given:
         raise InputError("this result has no effort: the mechanism has no drives, and nothing controls it")
-    names = list(given) if drives is None else [drives] if isinstance(drives, str) else list(drives)
+    names, left_out = [drives] if isinstance(drives, str) else list(drives or ()), ""
+    if drives is None:
+        names, left_out = foremost(list(given), _by_unit(given), "with the largest efforts", "drives")
     unknown = next((name for name in names if name not in given), None)
     if unknown is not None:
         raise InputError(f"no drive {unknown!r} in this result; there are {', '.join(given)}")
     ideal = efforts(twin) if twin is not None else {}
-    with sheet(run, 1.5 * len(names) + 0.6, caption="efforts of the drives and actuators over time.") as figure:
+    text = "efforts of the drives and actuators over time."
+    with sheet(run, 1.5 * len(names) + 0.6, caption=text, left_out=left_out) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
             values, unit = given[name]
@@ -100,6 +106,12 @@ def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarra
         axes[0].margins(x=0)
         over_time(axes[-1:])
     return figure
+
+
+def _by_unit(signals: Mapping[str, tuple[np.ndarray, str]]) -> list[dict[str, float]]:
+    """The largest values of signals, those of a unit together."""
+    units = {unit for _, unit in signals.values()}
+    return [{name: largest(x) for name, (x, of) in signals.items() if of == unit} for unit in units]
 
 
 def efforts(run: xarray.Dataset) -> dict[str, tuple[np.ndarray, str]]:
@@ -183,8 +195,12 @@ def tracking_error(
     settled = float(run.attrs.get("settled", 0.0)) if reference is None else 0.0
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
-    time = run.time.values
-    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5, caption="signals, their references and their errors.") as figure:
+    time, text, left_out = run.time.values, "signals, their references and their errors.", ""
+    if signals is None and not isinstance(reference, dict):
+        errors = {name: (error, unit) for name, (_, _, error, unit) in rows.items()}
+        shown, left_out = foremost(list(rows), _by_unit(errors), "with the largest errors", "signals")
+        rows = {name: rows[name] for name in shown}
+    with sheet(run, 1.15 * HEIGHT * len(rows) + 0.5, caption=text, left_out=left_out) as figure:
         axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
         for i, ((left, right), (name, (value, aim, error, si))) in enumerate(zip(axes, rows.items(), strict=True)):
             size, unit = spoken(si, max(largest(value), largest(aim)))

@@ -113,7 +113,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
                 rates = [{"name": name, "values": run[variable].sel(body=name).values} for name in turning]
                 yield {"title": title, "unit": unit, "curves": rates}
     for end, title, unit in _SLIDING:
-        ways = [(name, axis) for name in sliding for axis in moving(run.sel(body=name))]
+        ways = [(name, axis) for name in sliding for axis in moving(run, name)]
         if ways and f"x{end}" in run:
             places = [
                 {"name": f"{name}, {axis}", "values": run[f"{axis}{end}"].sel(body=name).values} for name, axis in ways
