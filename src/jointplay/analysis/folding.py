@@ -24,21 +24,28 @@ BLOCKS, FAR = 8, (0.23, 0.38)  # of the length: what drifts slowly shows between
 
 def size(errors: np.ndarray, values: np.ndarray, trimmed: float = TRIMMED) -> float:
     """The root mean square without a share of the worst, over the standard deviation of the signal without a tenth."""
-    kept = np.sort(np.abs(errors))[: max(1, int((1 - trimmed) * len(errors)))]
-    spread = np.sort(np.abs(values - np.median(values)))[: max(1, int((1 - TRIMMED) * len(values)))]
+    kept = smallest(np.abs(errors), trimmed)
+    spread = smallest(np.abs(values - np.median(values)), TRIMMED)
     scale = max(float(np.sqrt(np.mean(spread**2))), 1e-3 * float(values.std()))
     return float(np.sqrt(np.mean(kept**2))) / scale
+
+
+def smallest(sizes: np.ndarray, trimmed: float) -> np.ndarray:
+    """All but a share of the largest, in any order."""
+    count = max(1, int((1 - trimmed) * len(sizes)))
+    return sizes if count == len(sizes) else np.partition(sizes, count)[:count]
 
 
 def local_plane(off: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The value at the origin of the planes through values at places around it (points, neighbours, 2); where these
     leave their slopes open, those are small."""
-    reach = np.linalg.norm(off, axis=2, keepdims=True).max(axis=1, keepdims=True) + 1e-12
-    basis = np.concatenate([np.ones((*off.shape[:2], 1)), off / reach], axis=2)
-    weights = np.exp(-2 * (off / reach) ** 2).prod(axis=2)[..., None]
-    normal = np.einsum("pki,pkj->pij", basis * weights, basis) + np.diag([1e-12, 1e-6, 1e-3])
-    right = np.einsum("pki,pk->pi", basis * weights, values)
-    return np.linalg.solve(normal, right[..., None])[:, 0, 0]
+    a, b = np.moveaxis(off, 2, 0).transpose(0, 2, 1).copy()  # neighbours first: sums over them are quick
+    reach = np.hypot(a, b).max(axis=0) + 1e-12
+    a, b = a / reach, b / reach
+    weights = np.exp(-2 * (a * a + b * b))
+    basis = np.stack([np.ones_like(a), a, b, values.T])
+    normal = np.array([[(weights * x * y).sum(axis=0) for y in basis] for x in basis[:3]]).transpose(2, 0, 1)
+    return np.linalg.solve(normal[:, :, :3] + np.diag([1e-12, 1e-6, 1e-3]), normal[:, :, 3:])[:, 0, 0]
 
 
 def correlation(left: np.ndarray, trimmed: float = TRIMMED) -> float:

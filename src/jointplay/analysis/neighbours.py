@@ -27,6 +27,7 @@ PASSAGES = 4  # of which each point has a neighbour
 DENSE = 100  # samples in a mean period, beyond which a signal is thinned
 MOST = 10_000  # samples that are looked at
 PAIRS = 4_000  # that are followed
+TOGETHER = 100  # pairs whose distances are held at a time
 CANDIDATES = 64  # near points among which neighbours are chosen
 
 
@@ -178,10 +179,7 @@ def rosenstein(
         )
     some = slice(None, None, max(1, len(own) // PAIRS))
     own, other = own[some], other[some]
-    curve = np.empty(steps + 1)
-    for k in range(steps + 1):
-        apart = np.linalg.norm(points[own + k] - points[other + k], axis=1)
-        curve[k] = np.log(apart[apart > 0]).mean() if (apart > 0).any() else np.nan
+    curve = diverging(series.values, here, own, other, steps)
     pairs = np.random.default_rng(2).integers(len(points), size=(4000, 2))
     any_two = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     spread = float(np.abs(own - other).mean()) / usable
@@ -191,6 +189,18 @@ def rosenstein(
         slope = float(np.polyfit(found.time[inside], curve[inside], 1)[0])
         found = replace(found, slope=slope, window=window)
     return replace(found, spread=spread)
+
+
+def diverging(values: np.ndarray, here: Embedding, own: np.ndarray, other: np.ndarray, steps: int) -> np.ndarray:
+    """The mean logarithm of the distance of pairs of points, 0 to so many samples later; without those that are 0."""
+    later = np.lib.stride_tricks.sliding_window_view(values, steps + 1 + (here.dimension - 1) * here.delay)
+    total, count = np.zeros(steps + 1), np.zeros(steps + 1)
+    for some in np.array_split(np.arange(len(own)), max(1, len(own) // TOGETHER)):
+        squares = (later[own[some]] - later[other[some]]) ** 2
+        apart = sum(squares[:, k * here.delay :][:, : steps + 1] for k in range(here.dimension))
+        count += (apart > 0).sum(axis=0)
+        total += np.log(np.where(apart > 0, apart, 1.0)).sum(axis=0) / 2
+    return np.divide(total, count, out=np.full(steps + 1, np.nan), where=count > 0)
 
 
 def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:

@@ -23,11 +23,11 @@ def iaaft(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     for _ in range(ROUNDS):
         parts = np.fft.rfft(made)
         made = np.fft.irfft(size * np.exp(1j * np.angle(parts)), len(values))
-        ranks = np.argsort(np.argsort(made, kind="stable"), kind="stable")
-        made = ordered[ranks]
-        if before is not None and np.array_equal(ranks, before):
+        order = np.argsort(made, kind="stable")
+        made[order] = ordered
+        if before is not None and np.array_equal(order, before):
             break
-        before = ranks
+        before = order
     return made
 
 
