@@ -295,6 +295,16 @@ class TestLeast:
         found = balancing.balance(four_bar(), "torque-rms", "crank,rocker", times=np.linspace(0, 0.6, 40))
         assert found.design["crank.counterweight.mass"] == 0.0
 
+    def test_means_do_not_count_an_end_twice(self):
+        """The rms over a turn, by its 720 times, by fewer from end to end, and by uneven ones."""
+        whole, theta = 2 * math.pi / 10, parameters(four_bar())
+        squares = [motion(four_bar(), times).square("force", theta) for times in (
+            None, np.linspace(0, whole, 61), np.linspace(0, whole, 60, endpoint=False),
+            whole * np.linspace(0, 1, 400) ** 2,
+        )]  # fmt: skip
+        assert squares[1:3] == pytest.approx([squares[0]] * 2, rel=1e-9)
+        assert squares[3] == pytest.approx(squares[0], rel=1e-4)
+
     def test_signals_are_those_of_inverse_dynamics(self):
         times = np.linspace(0, 0.6, 20)
         heavy = four_bar(**{"rocker.counterweight.mass": 0.7, "rocker.counterweight.x": -0.1}).replace(

@@ -32,8 +32,9 @@ class Square:
     @classmethod
     def of(cls, space: Space, moved: MotionSignals, quantity: str) -> Square:
         """Over a motion, relative to what it is without the design."""
-        rows = moved.rows[quantity].reshape(-1, moved.rows[quantity].shape[-1])
-        form = rows.T @ rows / len(moved.times)
+        rows = moved.rows[quantity] * np.sqrt(moved.weights)[:, None, None]
+        rows = rows.reshape(-1, rows.shape[-1])
+        form = rows.T @ rows
         now = np.append(space.base, 1.0)
         return cls(space, form, max(float(now @ form @ now), 1e-300))
 

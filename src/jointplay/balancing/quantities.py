@@ -22,6 +22,7 @@ from .frames import Frames
 from .shaking import refuse_passages
 
 SAMPLES = 720
+SAME = 1e-9  # of a time, or of a period: equal
 QUANTITIES = ("force", "moment", "torque", "bearing")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
 
@@ -40,6 +41,7 @@ class MotionSignals:
     rows: Mapping[str, np.ndarray]
     drives: list[str]
     joints: list[str]
+    weights: np.ndarray  # the share of the motion that each time stands for
 
     def signal(self, quantity: str, theta: np.ndarray) -> np.ndarray:
         """A quantity over time for parameters: (times, components)."""
@@ -63,7 +65,7 @@ class MotionSignals:
 
     def square(self, quantity: str, theta: np.ndarray) -> float:
         """The mean square over the motion."""
-        return float((self.signal(quantity, theta) ** 2).sum(axis=1).mean())
+        return float(self.weights @ (self.signal(quantity, theta) ** 2).sum(axis=1))
 
     def of(self, mechanism: Mechanism) -> dict[str, float]:
         """The numbers by which designs are compared, for the same mechanism with other masses: what a Monte Carlo of
@@ -88,8 +90,8 @@ def motion(
     Play in joints is closed: what is balanced is the ideal mechanism.
     """
     base = ideal(mechanism.given if isinstance(mechanism, System) else mechanism)
+    whole = period(base)
     if times is None:
-        whole = period(base)
         if whole is None:
             raise InputError(
                 f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
@@ -119,7 +121,22 @@ def motion(
         bearing.append(state.equations.reactions[carried] @ solved)
     rows["torque"] = np.array(torque).reshape(len(at), len(acting), columns)
     rows["bearing"] = np.array(bearing).reshape(len(at), len(carried), columns)
-    return MotionSignals(base, at, q, rows, drives, joints)
+    return MotionSignals(base, at, q, rows, drives, joints, weights(at, whole))
+
+
+def weights(times: np.ndarray, whole: float | None) -> np.ndarray:
+    """The share of a motion that each of its times stands for: half the way to both neighbours; the same where equal
+    steps go round whole periods, the last of them back to the first time."""
+    steps = np.diff(times)
+    rounds = (times[-1] - times[0] + steps[0]) / whole if whole and len(steps) else 0.5
+    if (
+        (steps <= 0).any()
+        or not len(steps)
+        or (np.ptp(steps) <= SAME * times[-1] and abs(rounds - round(rounds)) <= SAME)
+    ):
+        return np.full(len(times), 1 / len(times))
+    found = (np.append(steps, 0.0) + np.append(0.0, steps)) / 2
+    return np.asarray(found / found.sum())
 
 
 def _multipliers(base: Mechanism, system: System, state: Any, force: np.ndarray, moment: np.ndarray) -> np.ndarray:
