@@ -374,3 +374,13 @@ def test_nothing_is_said_of_a_model_that_is_where_the_mechanism_is(name, stepper
     loop = getattr(control, name)("bar1", 0.3, k1=40.0, k2=8.0)
     run = simulate(library.pendulum(angles=[0.0]), until=0.02, stepper=stepper, control=loop)
     assert [note for note in json.loads(run.attrs["notes"]) if "configuration" in note] == []
+
+
+def test_passivity_based_control_leaves_what_it_says_with_dampers():
+    """Of a pendulum of constant inertia M, damped: M s' + k s = 0, so that s M s / 2 falls as exp(-2 k t / M)."""
+    damper = {"kind": "torsion", "between": ["ground", "bar1"], "damping": 0.8}
+    swing = library.pendulum(angles=[0.4]).replace(forces={"damper": damper})
+    loop = control.passivity_based("bar1", sine(0.5, 3.0), k=0.5, slope=4.0)
+    run = simulate(swing, 1.0, FINE, control=loop, error=False)
+    there, inertia = run.lyapunov.values, 1 / 3
+    assert there == pytest.approx(there[0] * np.exp(-2 * 0.5 / inertia * run.time.values), rel=1e-6)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import jointplay as jp
-from jointplay import results, statics
+from jointplay import balancing, results, statics
+from jointplay.model.parts import ModelError
 from jointplay.physics.dense import dense
+from jointplay.simulation.outcome import SimulationFailed
 from jointplay.system import System
 from tests.fuzz import text_of
 
@@ -207,3 +209,37 @@ joints: {J: {kind: revolute, between: [ground.O, arm.start], clearance: 1 mm, jo
     assert peak == pytest.approx(0.05 * 0.3 * force, rel=1e-3)  # while it slides
     assert peak == pytest.approx(float(np.abs(run.moment).max()), rel=2e-3)
     assert 0 < float(run.peak_moment_settled[0]) <= peak
+
+
+ROUGH = """
+name: arm
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{arm: {{bar: 1 m, mass: 2 kg}}}}
+joints: {{J: {{kind: revolute, between: [ground.O, arm.start], journal_radius: 50 mm{more},
+             pin_friction: {{law: threlfall, friction: 0.3}}}}}}
+drives: {{m: {{kind: angle, of: arm, motion: {{kind: constant_speed, speed: 2}}}}}}
+"""
+
+
+def test_friction_of_pins_is_not_left_out_in_silence():
+    """Not in inverse dynamics, not in the numbers of a balance, and not where the pin has play."""
+    rough = jp.loads(ROUGH.format(more=""))
+    with pytest.raises(ModelError, match=r"joints\.J\.pin_friction: inverse dynamics knows no friction of pins"):
+        jp.inverse_dynamics(rough, [0.0, 0.1])
+    found = balancing.balance(rough, "torque-rms", "arm:mass<=1kg", times=[0.0, 0.1])
+    assert found.notes == ["torques are without the friction of the pins J"]
+    loose = jp.loads(ROUGH.format(more=", clearance: 0.1 mm"))
+    run = jp.simulate(loose.replace(drives={}), 0.01, error=False)
+    assert "its pin_friction acts only without play" in run.attrs["notes"]
+    assert any("pin_friction acts only without play" in text for text in jp.check(loose).warnings)
+
+
+@pytest.mark.parametrize("until", [0.05, 0.1])
+def test_a_drive_that_runs_a_loose_joint_into_its_stop_names_it(until):
+    """The text was of rtol, or of a division by the mean of samples that are all 0."""
+    crank = jp.library.slider_crank(speed=20.0).loosen("J2", 5e-4, contact=jp.Rigid(restitution=0.4))
+    stop = {**crank.joints["J2"].plain(), "lower": -1.2, "upper": 0.3}
+    with pytest.raises(
+        SimulationFailed, match=r"joint 'J2' is at its lower stop at t = 0\.020371\d s and drive 'motor' goes on"
+    ):
+        jp.simulate(crank.replace(joints={**crank.joints, "J2": stop}), until, error=False)

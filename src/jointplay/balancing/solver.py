@@ -194,6 +194,8 @@ def _found(
     before, after = NONE, NONE
     if moved is not None:
         before, after = (dict[str, float | None](moved.measures(x)) for x in (space.base, space.parameters(s)))
+        rough = [name for name, joint in base.joints.items() if joint.pin_law()]
+        notes = [*notes, f"torques are without the friction of the pins {', '.join(rough)}"] if rough else notes
     return Balance(
         goal, rank, made, feasible, reason, residual, design, shifted(ready, design), dict(before), dict(after), base,
         moved, notes,

@@ -104,7 +104,10 @@ class Revolute(Sized):
         yield from self.leverless(name)
 
     def leverless(self, name: str) -> Iterator[str]:
-        """Friction that has no lever; runs note it too."""
+        """Friction that has no lever, or that of a pin that has play; runs note it too."""
+        if self.clearance > 0 and self.pin_friction is not None:
+            text = "its pin_friction acts only without play, and it has play; give its contact a friction"
+            yield f"joint {name!r}: {text}"
         if self.clearance > 0 and self.journal_radius == 0 and self.roughness:
             text = f"friction {self.roughness} has no lever, as journal_radius is 0; give the journal's radius"
             yield f"joint {name!r}: {text}"

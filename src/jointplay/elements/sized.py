@@ -39,8 +39,8 @@ class Sized(Joint):
         if radius > 0 and c > FAR * most:
             end = ", where the table ends," if 2e3 * radius > LARGEST * (1 + 1e-12) else ""
             yield (
-                f"joint {name!r}: clearance/{self.inner} = {mm(c)}/{mm(radius)} = {c / radius:.2g} is far outside any "
-                f"fit; the loosest of ISO 286 (H11/d11 up to {size} mm{end}) leaves at most {mm(most)}"
+                f"joint {name!r}: clearance/{self.inner} = {mm(c)}/{mm(radius)} = {c / radius:.2g} is far outside the "
+                f"usual fits; H11/d11 of ISO 286 (up to {size} mm{end}) leaves at most {mm(most)}"
             )
 
 

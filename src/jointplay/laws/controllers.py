@@ -86,9 +86,10 @@ def feedback_linearisation(loop: Any, *, k1: Scalar, k2: Scalar, c: Scalar = 10.
 
 @controller(conditions={"k > 0": lambda k, slope: k > 0, "slope > 0": lambda k, slope: slope > 0}, watch=["lyapunov"])
 def passivity_based(loop: Any, *, k: Scalar, slope: Scalar) -> Vector:
-    """Inverse dynamics for the rate reference' - slope error, less k times the deviation s = error' + slope error from
-    it (Slotine and Li 1987; Akhadkar et al. 2016, tau6; with a sensor elsewhere tau7).
+    """M r' + C r + what else acts, for the rate r = reference' - slope error, less k times the deviation
+    s = error' + slope error from it (Slotine and Li 1987; Akhadkar et al. 2016, tau6; with a sensor elsewhere tau7).
 
+    Dampers of the model are taken at the measured rate, so that M s' + C s + k s = 0 with them too.
     k (N m s/rad or N s/m), slope (1/s).  The Lyapunov function s M s / 2 is watched as `lyapunov`.
     """
     e, v = loop.errors, loop.error_rates

@@ -159,9 +159,10 @@ def strained(reading: Reading) -> list[str]:
                     f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
                 )
         elif force > SPIKE * mean and force > SOFT * joint.looseness:
+            far = f"{force / mean:.0f} times the mean" if mean else "seen in no sample"
             notes.append(
-                f"{label}: its largest contact force between impacts, {force:.6g} N, is {force / mean:.0f} times the "
-                "mean, as where a load that changes throws a pin round its bearing. Rigid bodies have it, real ones if "
+                f"{label}: its largest contact force between impacts, {force:.6g} N, is {far}, as "
+                "where a load that changes throws a pin round its bearing. Rigid bodies have it, real ones if "
                 f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
                 "compliant contact tells"
             )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SINGULAR = 0.05  # of the largest singular value: a step that fails this near to dependent rows fails for them
 DEAD = 1e-4  # the same of numbers that overflow: rates grow with 1 / that
 OWN = str(Path(__file__).parents[1])  # files whose lines tell a user nothing
+SHUT = 1e-6  # m or rad: a stop that is no further open
 FREED = 2.0  # times further from dependent: what rows are without the drive that made them so
 KINDS = {
     "stopped": Ending.STOPPED,
@@ -68,6 +69,8 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
         if kind is Ending.NEAR_SINGULAR or firm < (DEAD if kind is Ending.NON_FINITE else SINGULAR):
             return beyond(simulation, lane, rows)
     if kind is Ending.STEP_TOO_SMALL:
+        if stop := pressed(simulation, lane):
+            return blocked(simulation.system(lane).mechanism, stop, time)
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
     if kind is Ending.SOLVER_FAILED and found.reason:
@@ -109,6 +112,16 @@ def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:
         RUBBING: f"the friction of pins leaves {found.residual:.2g} N m open",
     }
     return Outcome(Ending.SOLVER_FAILED, f"{step}: {texts[found.reason]}; {remedy}", time, "", remedy)
+
+
+def pressed(simulation: Simulation, lane: int) -> str:
+    """The stop that is shut where rigid steps get no further while drives go on; nothing if there is none."""
+    system, n = simulation.system(lane), len(simulation.names) // 2
+    if not (simulation.stepper.impulsive and system.mechanism.drives and system.contacts):
+        return ""
+    gaps = system.evaluate(simulation.state[lane, :n], t=float(simulation.time[lane])).gaps
+    shut = [label for label, gap in zip(system.contacts, gaps, strict=True) if ".stop." in label and gap < SHUT]
+    return shut[0] if shut else ""
 
 
 def blocked(mechanism: Mechanism, label: str, time: float) -> Outcome:

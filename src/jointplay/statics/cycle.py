@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 from .factors import square
@@ -215,13 +216,19 @@ def inverse_dynamics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.
     """The motion of a fully driven mechanism at increasing times (s) with the drive forces and reactions it needs.
 
     Rows that are redundant (attribute `redundant`) leave the reactions open: they are those of least multipliers.
+    Friction of pins, which depends on the reactions, is refused.
 
     >>> from jointplay.model import library
     >>> found = inverse_dynamics(System(library.scotch_yoke(crank=0.1, masses=(1.0, 3.0), speed=2.0)), [0.0])
     >>> found["force_x"].sel(joint="J2").values.round(6)  # on the pin: it pulls the yoke back with m r w^2
     array([1.2])
     """
-    path, states = follow(driven(mechanism, times), times)
+    system = driven(mechanism, times)
+    for name, joint in system.mechanism.joints.items():
+        if joint.pin_law():
+            text = "inverse dynamics knows no friction of pins; leave it out, or simulate the driven mechanism"
+            raise ModelError(Problem(("joints", name, "pin_friction"), text))
+    path, states = follow(system, times)
     return _dataset(path, states, multipliers(states))
 
 
