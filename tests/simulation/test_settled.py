@@ -104,3 +104,11 @@ def test_the_statistics_of_a_loop_begin_where_the_run_settles():
     late = run.sel(time=slice(0.3, None))
     assert float(run.error_max[0]) == pytest.approx(float(abs(late.tracking_error).max()), rel=1e-3)
     assert "peak_force_settled" in run and run.attrs["settled"] == 0.3
+
+
+@pytest.mark.parametrize("stepper", [jp.MoreauJean(rtol=1e-4), jp.MoreauJean(1e-4), jp.MoreauJean(1e-4, order=1)])
+def test_settled_adds_no_sample(stepper):
+    """Between two others: what is told of even samples, such as spectra, refuses it."""
+    loose = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+    run = jp.simulate(loose, 0.1, stepper, every=1e-3, settled=0.0333, error=False)
+    assert run.time.values == pytest.approx(1e-3 * np.arange(101), rel=1e-9)

@@ -231,14 +231,20 @@ class Course:
         samples of impulses that are not due by themselves are left out."""
         if self.late is not None:
             self.late |= self.taken > 0
-        if not self.stepper.impulsive or self.stepper.adaptive or not self.every:
+        if not self.stepper.impulsive or not self.every:
             return
-        strides = self.run.parameter_words[self.index["stepper.stride"]]
         for lane in range(self.lanes):
             parts = self.run.collected["samples"][lane]
-            arrived = self.times[lane] >= self.ends[lane] and self.alive[lane]
-            if arrived and parts and self.taken[lane] % strides[lane] and parts[-1][-1, 0] == self.times[lane]:
+            arrived = self.times[lane] >= self.ends[lane] * (1 - 1e-9) and self.alive[lane]
+            if arrived and parts and not self.due(lane) and parts[-1][-1, 0] == self.times[lane]:
                 parts[-1] = parts[-1][:-1]
+
+    def due(self, lane: int) -> bool:
+        """Whether a sample of impulses where a lane is would be written if the run did not end there."""
+        if not self.stepper.adaptive:
+            return not self.taken[lane] % self.run.parameter_words[self.index["stepper.stride"], lane]
+        written = int(self.run["samples.following"][lane]) - 1
+        return math.isclose(self.times[lane], written * float(self.run["stepper.interval"][lane]), rel_tol=1e-9)
 
     def go(self, progress: Callable[[float], None] | None) -> None:
         """Run until every lane has arrived or ended; sampled functions are called on the way."""
