@@ -104,7 +104,15 @@ class Evaluation:
             found = np.linalg.lstsq(whole, np.concatenate([F, self.rhs]), rcond=1e-12)[0]
             return found[:n], found[n:]
         weight, free = self.B.T / self.mass[:, None], F / self.mass
-        multipliers = np.linalg.lstsq(self.B @ weight, self.rhs - self.B @ free, rcond=1e-12)[0]
+        ready = self.B @ weight
+        size = np.sqrt(np.diag(ready))  # by which a light body's rows would hide those of heavy ones
+        size[size == 0] = 1.0
+        ready /= np.outer(size, size)
+        scaled, _, rank, _ = np.linalg.lstsq(ready, (self.rhs - self.B @ free) / size, rcond=1e-12)
+        multipliers = scaled / size
+        if rank < len(size):
+            idle = np.linalg.eigh(ready)[1][:, : len(size) - rank] / size[:, None]  # what does nothing together
+            multipliers -= idle @ np.linalg.lstsq(idle, multipliers, rcond=None)[0]
         return free + weight @ multipliers, multipliers
 
 

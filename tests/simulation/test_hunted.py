@@ -243,3 +243,35 @@ def test_a_drive_that_runs_a_loose_joint_into_its_stop_names_it(until):
         SimulationFailed, match=r"joint 'J2' is at its lower stop at t = 0\.020371\d s and drive 'motor' goes on"
     ):
         jp.simulate(crank.replace(joints={**crank.joints, "J2": stop}), until, error=False)
+
+
+PRESS = """
+name: press with an encoder
+ground: {{points: {{O: [0, 0], E: [-0.3, 0]}}}}
+bodies:
+  crank: {{bar: 0.3 m, mass: 50 kg}}
+  rod: {{bar: 1 m, mass: 100 kg}}
+  ram: {{mass: 20000 kg, inertia: 100}}
+  wheel: {{mass: 1 g, inertia: {inertia}}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, crank.start]}}
+  J2: {{kind: revolute, between: [crank.end, rod.start]}}
+  J3: {{kind: revolute, between: [rod.end, ram.centre], clearance: {clearance}}}
+  J4: {{kind: prismatic, between: [ground.O, ram.centre], axis: [0, 1]}}
+  E: {{kind: revolute, between: [ground.E, wheel.centre]}}
+  G: {{kind: gear, between: [crank, wheel], ratio: -5}}
+drives: {{m: {{kind: angle, of: crank, motion: {{kind: constant_speed, speed: 3, start: 30 deg}}}}}}
+start: {{rod: 105 deg}}
+"""
+
+
+def test_a_tiny_wheel_does_not_hide_what_a_heavy_body_needs():
+    """Its inertia is of no account: the journal starts on the wall that carries the ram, and the first sample of a
+    rigid run has the forces of the others."""
+    heavy, light = (jp.loads(PRESS.format(inertia=x, clearance="0.2 mm")) for x in (1e-3, 1e-9))
+    starts = [statics.start(System(one))[0] for one in (heavy, light)]
+    assert starts[1] == pytest.approx(starts[0], abs=1e-9)
+    ideal = jp.loads(PRESS.format(inertia=1e-9, clearance=0))
+    run, sure = jp.simulate(ideal, 1e-3, jp.MoreauJean(1e-4)), jp.inverse_dynamics(ideal, [0.0])
+    assert run.effort.values[0] == pytest.approx(sure.effort.values[0], rel=1e-6)
+    assert run.force_y.values[0] == pytest.approx(sure.force_y.values[0], rel=1e-6)
