@@ -121,6 +121,10 @@ class Agreement:
             word, motions = ("positive", "part") if self.sign > 0 else ("negative", "meet")
             how = f"by {self.bars:.1f} error bars" if self.bars > BARS else "in every run, each beyond its own error"
             size = "" if self.agreed else "; its size depends on the separation or the steps, its sign does not"
+            if self.sign < 0 and self.first.floored:
+                size = (
+                    f"; in {self.first.floored} intervals both became the same number, so the value is an upper bound"
+                )
             return f"{word} {how}: neighbouring motions {motions}{size}"
         if self.first.sign and not self.agreed:
             return "its sign is open: runs with other separations or steps do not agree"

@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import InputError
 from . import regular
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
-from .folding import Folded
-from .neighbours import Divergence, Embedding, embedding, looked_at, mean_period, rosenstein
+from .folding import Folded, size
+from .neighbours import Divergence, Embedding, embedding, foretold, looked_at, mean_period, rosenstein
 from .series import Series
 from .spectra import line, spectrum
 from .surrogates import surrogate_test, zero_one
@@ -20,9 +20,11 @@ FOREIGN = 0.15  # residual of both from which on phases do not explain it
 GROWN, REACHED = 3.5, 0.15  # distance of neighbours at the end over that at the start, and over that of any two points
 CYCLES = 20  # mean periods that a series must hold before it is called chaotic
 DRIFT = 0.5  # relative change from quarter to quarter, beyond which a signal has not settled
+SLOW = 0.01  # likewise, where it falls or rises from each eighth to the next
 TOGETHER = 0.24  # mean time between neighbours over the length: below, they are near in time and the motion changes
 TREND = 3.0  # a straight line that rises by so many standard deviations of the rest is taken out
 K_CHAOS = 0.5
+BETTER = 0.8  # of what phases leave: what neighbours may leave of chaos
 
 
 def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
@@ -32,9 +34,11 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
     """
     series, notes = prepared(series)
     details: dict[str, Any] = {"series": series}
-    one, two, phases = phase_evidence(series)
+    one, two, phases, left = phase_evidence(series)
     explained = one is not None or two is not None
     chaos = neighbour_evidence(series, twin, explained, details, decides=not explained)
+    if not explained:
+        chaos.append(better_evidence(details["near"], details["embedding"], left))
     evidence = [*phases, stationary(series, one is None), *chaos, comb_evidence(series, one, details), *notes]
     kind = decided(evidence)
     slope = details["divergence"] if kind == CHAOTIC else None
@@ -84,8 +88,9 @@ def left_over(series: Series) -> float:
     return float(np.median(folded.curve(series.time[kept] + lag) - series.values[kept])) / lag
 
 
-def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence]]:
-    """What one period and what two explain; the period if one does, the two if they do."""
+def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence], float]:
+    """What one period and what two explain: the period if one does, the two if they do, the rows, and what the better
+    of them leaves over the size of the signal."""
     found, when = regular.repetition(series), ""
     if not found.holds and len(series.values) >= 1200:
         again = regular.repetition(series.after(series.time[len(series.time) // 2]))  # it may have settled by then
@@ -94,21 +99,34 @@ def phase_evidence(series: Series) -> tuple[float | None, Any, list[Evidence]]:
     name = "change after one period, over the size of the signal"
     row = Evidence(name, number(found.residual), None, said, vote, decides=True)
     if found.holds and found.residual <= regular.FINE:
-        return found.period, None, [row]
+        return found.period, None, [row], found.residual
     free = regular.repetition(replace(series, period=None)) if series.period and not found.holds else found
     if free.holds and not found.holds:
         said = (
             f"repeats after {free.period:.6g} s, which is no multiple of the drive's {series.period:.6g} s: check that"
         )
-        return None, None, [Evidence(name, free.residual, None, said, INCONCLUSIVE, decides=True)]
+        return None, None, [Evidence(name, free.residual, None, said, INCONCLUSIVE, decides=True)], free.residual
     two, explained = regular.second_phase(series, found)
+    left = min(found.residual, two.whole)
     if found.holds and found.period is not None:
         if not explained or regular.in_step(series, found.period, two.periods):
-            return found.period, None, [row]
+            return found.period, None, [row], left
         said = f"nearly the same after {found.period:.6g} s, but two phases explain it better"
         row = replace(row, says=said, votes="")
     foreign = min(two.residual, found.residual) > FOREIGN
-    return None, two if explained else None, [row, two_phase_evidence(two, explained, foreign)]
+    return None, two if explained else None, [row, two_phase_evidence(two, explained, foreign)], left
+
+
+def better_evidence(near: Series, chosen: Embedding, left: float) -> Evidence:
+    """Whether neighbours foretell a signal better than phases do: a periodic motion under noise is foretold best by its
+    phase. left: what phases leave, over the size of the signal, measured alike."""
+    own = size(foretold(near.values, chosen), near.values)
+    better = own < BETTER * left
+    said = (
+        f"neighbours leave {own:.2g}, one phase or two {left:.2g}; chaos: at most {BETTER:g} of it, since noise on a "
+    )
+    said += "periodic motion leaves more"
+    return Evidence("prediction error, over what phases leave", own / left, None, said, chaos(better), decides=True)
 
 
 def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> Evidence:
@@ -127,11 +145,12 @@ def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> E
 
 
 def stationary(series: Series, decides: bool) -> Evidence:
-    """Whether the size of the signal is the same in its four quarters."""
-    sizes = np.array([part.std() for part in np.array_split(series.values, 4)])
-    by = float(np.ptp(sizes) / sizes.mean())
-    calm = by <= DRIFT
-    said = f"its size stays (up to {DRIFT:g})" if calm else "its size changes on the way: it may not have settled"
+    """Whether the size of the signal is the same in its four quarters, and does not fall or rise throughout."""
+    quarters, eighths = (np.array([part.std() for part in np.array_split(series.values, n)]) for n in (4, 8))
+    by, steps = float(np.ptp(quarters) / quarters.mean()), np.diff(eighths)
+    calm = by <= DRIFT and not (abs(np.sign(steps).sum()) == len(steps) and by > SLOW)
+    said = f"its size stays (up to {DRIFT:g}, and not in one direction throughout)"
+    said = said if calm else "its size changes on the way: it may not have settled"
     return Evidence("change of size from quarter to quarter", by, None, said, "" if calm else INCONCLUSIVE, decides)
 
 
@@ -190,8 +209,10 @@ def divergence_evidence(slope: Divergence, chosen: Embedding, explained: bool, d
     """The slope of Rosenstein's curve, and whether neighbours really forget each other."""
     rules = f"delay {chosen.delay}, dimension {chosen.dimension}, Theiler window {chosen.theiler} samples, fit from "
     rules += f"{slope.window[0]:.3g} to {slope.window[1]:.3g} s"
-    positive = slope.slope > 0 and slope.slope > slope.error
-    said = "positive" if positive else "not positive"
+    positive = slope.slope > slope.error  # which is nan where there is none
+    said = "positive" if positive else "not positive beyond its error"
+    if np.isnan(slope.error):
+        said = "fitted over too few samples for an error, so it says nothing; sample closer"
     if explained:
         said = "says nothing of a regular motion: impacts and sampling make it positive"
     apart = slope.growth >= GROWN and slope.reach >= REACHED
@@ -242,9 +263,16 @@ def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any], 
     if not found.usable:
         said = f"too few samples once thinned against oversampling ({about})"
         return Evidence("0-1 test", None, None, said, INCONCLUSIVE, decides)
-    said = "near 1" if found.K > K_CHAOS else "near 0"
-    said += ", which impact spikes bring about as well" if explained and found.K > K_CHAOS else ""
-    return Evidence("0-1 test", found.K, found.spread, f"{said}; {about}", chaos(found.K > K_CHAOS), decides)
+    clear = found.K - found.spread > K_CHAOS
+    said = (
+        "near 1"
+        if clear
+        else "near 0"
+        if found.K + found.spread < K_CHAOS
+        else f"open: {K_CHAOS:g} is within its error"
+    )
+    said += ", which impact spikes bring about as well" if explained and clear else ""
+    return Evidence("0-1 test", found.K, found.spread, f"{said}; {about}", chaos(clear), decides)
 
 
 def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:

@@ -28,6 +28,8 @@ from .trajectories import COARSE, LENGTH, PERIODS, Observation, approach, interr
 if TYPE_CHECKING:
     from xarray import Dataset
 
+WHOLE = 1e-6  # of a period: a drive may be given with so many digits
+CLEAR = 10.0  # times the tolerance of the steps: a smaller motion is an error
 STEPS = 5_000_000  # that a model's motion may take unless it is said how much of it is looked at
 FEWEST = 8  # drive periods of it
 
@@ -81,7 +83,7 @@ def verdict(
         plan = Observation.of(period, periods, until, settle, signal)
         return thing_verdict(lambda fineness: what if fineness == 1 else None, plan, pace=Pace(progress))
     if hasattr(what, "data_vars"):
-        known = run_period(what) if period is None else period
+        known = whole(run_period(what), period)
         one = from_run(what, signal, known)
         other = None if twin is None else twin if isinstance(twin, Series) else from_run(twin, one.name, known)
         return series_verdict(one, other)
@@ -98,6 +100,39 @@ def run_period(run: Dataset) -> float | None:
         return drive_period(loads(run.attrs["model"]))
     except (KeyError, ValueError):
         return None
+
+
+def whole(own: float | None, given: float | None) -> float | None:
+    """The drive period (s) that counts: a mechanism's own, or one that is given and a whole number of these."""
+    if own is None or given is None:
+        return own if given is None else given
+    times = given / own
+    if round(times) < 1 or abs(times - round(times)) > WHOLE * times:
+        raise InputError(
+            f"period: the drives repeat after {own:.9g} s, and {given:g} s is no whole number of that; leave --period "
+            "out, or give a multiple"
+        )
+    return given
+
+
+def known_period(mechanism: Mechanism, given: float | None, fixed: bool) -> float | None:
+    """The drive period (s) of a mechanism, or the one that is given where nobody can know its own.
+
+    fixed: whether the drives alone determine the motion, which then repeats if they do and never else.
+    """
+    try:
+        own = drive_period(mechanism)
+    except InputError as error:
+        if given is not None and fixed:
+            why = str(error).partition(";")[0]
+            said = (
+                "the drives alone determine the motion, so a period (--period) changes nothing; give drives that repeat"
+            )
+            raise InputError(f"{why}; {said}") from None
+        if given is None:
+            raise
+        return given
+    return own if fixed and whole(own, given) else whole(own, given)
 
 
 def model_verdict(mechanism: Mechanism | System, pace: Pace, contacts: bool = False, **asked: Any) -> Verdict:
@@ -147,8 +182,10 @@ def planned(
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     if options.get("control") is not None:
         base = base.replace(control=options["control"])
-    known = drive_period(base) if period is None else period
-    if known is not None and not freedom(System(base), assemble(System(base))).degrees:
+    fixed = not freedom(System(base), assemble(System(base))).degrees
+    known = known_period(base, period, fixed)
+    if known is not None and fixed:
+        ensure_signal(base, signal)
         return determined(base, known)
     if known is not None and periods is None and until is None:
         trial = Simulation(mechanism, fitting(base, stepper, known, 1, known), until=known, **options)
@@ -159,7 +196,10 @@ def planned(
         periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
     plan = Observation.of(known, periods, until, settle, signal, title=base.name)
     given = stepper or default_stepper(base)
-    plan = replace(plan, notes=(steps_evidence(given, fitting(base, stepper, plan.every, 1, plan.until)),))
+    taken = fitting(base, stepper, plan.every, 1, plan.until)
+    plan = replace(plan, notes=(steps_evidence(given, taken),))
+    if taken.adaptive:
+        plan = replace(plan, still=max(plan.still, CLEAR * taken.rtol))
     if given.impulsive:
         plan = replace(plan, separations=COARSE)
 
@@ -180,6 +220,15 @@ def steps_evidence(given: Any, taken: Any) -> Evidence:
         said += " in place of steps chosen by tolerance: a section needs states at its own times, where those of rigid "
         said += "contact do not end; --step gives another length"
     return Evidence(LENGTH, taken.step, None, said)
+
+
+def ensure_signal(mechanism: Mechanism, signal: str | None) -> None:
+    """Refuse a signal that a mechanism does not have, where none is looked at."""
+    names = [
+        f"{body}.{part}{end}" for body in mechanism.bodies for part in ("x", "y", "angle") for end in ("", "_rate")
+    ]
+    if signal is not None and signal.replace(".rate", "_rate") not in names:
+        raise InputError(f"no signal {signal!r} in the state; there are {', '.join(names)}")
 
 
 def determined(mechanism: Mechanism, period: float) -> Verdict:

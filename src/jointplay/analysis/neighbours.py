@@ -5,8 +5,9 @@ autocorrelation has fallen to 1/e, if that is sooner); the dimension is the firs
 at most 8; the Theiler window is the mean period, that of the centre of the power spectrum; of each point the nearest
 neighbours on up to four other passages (one for every twenty that there are) are followed for ten mean periods; the
 fit window is that part of the curve of their mean logarithmic distance which lies between 0.3 and 0.75 of its rise to
-the plateau, its last quarter. The error is half the range of the slopes as both ends of the window move by 0.1. A
-signal with more than 100 samples in its mean period is thinned, of a longer one the last 10,000 samples count.
+the plateau, its last quarter. The error is half the range of the slopes as both ends of the window move by 0.1; a
+window of fewer than five samples has none, and its slope says nothing. A signal with more than 100 samples in its mean
+period is thinned, of a longer one the last 10,000 samples count.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ FALSE = 0.02  # share of false neighbours that ends the search for the dimension
 STRETCH, LONELY = 15.0, 2.0  # Kennel, Brown and Abarbanel 1992: the two criteria of a false neighbour
 DIMENSIONS = 8
 LOW, HIGH, SHIFT = 0.3, 0.75, 0.1  # of the rise of the divergence curve: the fit window, and how far its ends move
+FIT = 5  # samples in the fit window: below, the slope has no error
 HORIZON = 10.0  # mean periods that the divergence is followed
 PASSAGES = 4  # of which each point has a neighbour
 DENSE = 100  # samples in a mean period, beyond which a signal is thinned
@@ -53,6 +55,7 @@ class Divergence:
     reach: distance on the plateau over the mean distance of any two points: 1 if neighbours forget each other, small
     if they stay together, as in every regular motion. growth: distance on the plateau over that at the start.
     spread: mean time between neighbours over the length of the series; a third if the motion is the same throughout.
+    error: of the slope, nan where the fit window holds too few samples for one.
     """
 
     time: np.ndarray
@@ -209,7 +212,7 @@ def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
     plateau, start = float(np.nanmean(curve[-max(3, len(curve) // 4) :])), float(curve[0])
     rise, reach = plateau - start, float(np.exp(plateau - typical))
     if not rise > 0:
-        return Divergence(time, curve, 0.0, 0.0, (0.0, float(time[-1])), reach, 1.0)
+        return Divergence(time, curve, 0.0, np.nan, (0.0, float(time[-1])), reach, 1.0)
 
     def part(low: float, high: float) -> slice:
         first = int(np.argmax(curve >= start + low * rise))
@@ -222,18 +225,24 @@ def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
         time,
         curve,
         float(slopes[0]),
-        float(np.ptp(slopes)) / 2,
+        float(np.ptp(slopes)) / 2 if len(t) >= FIT else np.nan,
         (float(t[0]), float(t[-1])),
         reach,
         float(np.exp(rise)),
     )
 
 
-def foretelling_error(values: np.ndarray, chosen: Embedding, ahead: int | None = None) -> float:
-    """How far samples are from what became of their four nearest neighbours `ahead` samples later, over the spread."""
+def foretelling_error(values: np.ndarray, chosen: Embedding) -> float:
+    """How far samples are from what neighbours foretell, root mean square over the spread."""
+    left = foretold(values, chosen)
+    return float(np.sqrt(np.mean(left**2)) / values.std()) if len(left) else np.inf
+
+
+def foretold(values: np.ndarray, chosen: Embedding) -> np.ndarray:
+    """What is left of samples once the four nearest neighbours of the points a delay before foretold them."""
     from scipy.spatial import cKDTree
 
-    ahead = max(1, chosen.delay) if ahead is None else ahead
+    ahead = max(1, chosen.delay)
     points = chosen.points(values)
     usable = points[: len(points) - ahead]
     targets = values[(chosen.dimension - 1) * chosen.delay + ahead :][: len(usable)]
@@ -246,4 +255,4 @@ def foretelling_error(values: np.ndarray, chosen: Embedding, ahead: int | None =
     weight = good / np.maximum(good.sum(axis=1, keepdims=True), 1)
     told = (targets[np.take_along_axis(near, order, axis=1)] * weight).sum(axis=1)
     has = good.any(axis=1)
-    return float(np.sqrt(np.mean((told[has] - targets[some][has]) ** 2)) / values.std()) if has.any() else np.inf
+    return np.asarray(told[has] - targets[some][has])

@@ -15,18 +15,21 @@ from .series import Series
 from .spectra import line
 
 MEETS = 0.05  # of the time between two samples: what they may be apart and still meet
+BETWEEN = 0.25  # of the grain: what a curve through all samples leaves at a kink; smooth curves leave a sixteenth
 AS_WELL = 3.0  # times what the best period leaves: noise and interpolation leave about the same
 SPIKES = 1.5  # times what may be left without them: more is no noise
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
-LIMIT = f"they may leave {EXPLAINED:g}, half of what one leaves, and no motion of its own"
+BEATS = 1.0  # turns by which one of the two rates slips beside a multiple of the other, at least
+LIMIT = f"they may leave {EXPLAINED:g}, half of what one leaves, no motion of its own, and must slip by a turn"
 JUMPS = 0.3  # share of the samples that does not count there: a jump is a line across the torus, with many beside it
 FINE, CLOSE = 0.002, 0.03  # of the size of the signal: what may be left where a period explains it
 SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor by two
 LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
 FREE_PERIODS = 4.2  # of a period that has to be found
 FEW = 6  # turns of a common period
+AWAY = 0.1  # of the record: neighbours on the torus are farther apart in time
 LINES = 5  # of which two are taken for the phases
 UNLIKE = 1.0  # residual of a curve laid over itself, beyond which its samples are not looked at
 
@@ -79,7 +82,7 @@ class Repetition:
         if self.spiky:
             return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {self.typical:.2g}"
         if self.residual <= self.enough and self.clean:
-            left = f"{self.residual:.2g} is left where samples of both meet, and a simulation has no noise"
+            left = f"{self.residual:.2g} is left, more than a curve between samples explains: a simulation has no noise"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
         if self.residual <= self.enough:
             left = f"what is left is smooth from sample to sample (correlation {self.smooth:.2f}), not noise"
@@ -137,9 +140,14 @@ def periods_tried(series: Series, folded: Folded, most: int = 16) -> list[float]
     return [k * series.period for k in range(1, most + 1) if k == 1 or k * series.period <= longest]
 
 
-def after(folded: Folded, period: float, enough: float) -> Repetition:
+def after(folded: Folded, period: float, rough: float) -> Repetition:
     """How nearly a signal repeats after a period (s): by the curve through the samples or by those of other periods,
-    whichever leaves less. Up to `enough` counts as the same, where there are periods enough to see that it is noise."""
+    whichever leaves less; rough: the grain of the samples.
+
+    Where there are periods enough to see that it is noise, more than next to nothing counts as the same; of a
+    simulation what interpolation leaves, where samples of both do not meet.
+    """
+    enough = tolerance(rough)
     series, many = folded.series, max(1, int(0.5 * folded.series.length / period))
     left, smooth = folded.residual(period), max(folded.smooth(period), folded.smooth(many * period))
     seen, typical = series.length >= PERIODS * period, left
@@ -148,37 +156,56 @@ def after(folded: Folded, period: float, enough: float) -> Repetition:
         smooth = its_smooth if by_samples < left else max(smooth, its_smooth)
         left = min(left, by_samples)
     turn = period / series.interval
-    clean = series.simulated and abs(turn - round(turn)) <= MEETS
+    clean = series.simulated and (abs(turn - round(turn)) <= MEETS or left > BETWEEN * rough)
     return Repetition(period, left, enough if seen else FINE, smooth, clean, typical)
 
 
 def repetition(series: Series) -> Repetition:
     """How nearly a signal repeats: after the shortest period that explains it as well as any, or after the one that
     comes closest."""
-    folded, enough, found = Folded(series), tolerance(series), list[Repetition]()
+    folded, rough, found = Folded(series), grain(series), list[Repetition]()
     for period in periods_tried(series, folded):
-        found.append(after(folded, period, enough))
+        found.append(after(folded, period, rough))
         if found[-1].holds and max(found[-1].residual, found[-1].typical) <= FINE:
             break
     often = [one for one in found if one.period and series.length >= PERIODS * one.period]
     good = [one for one in found if one.holds] or often or found
     closest = min((one.typical for one in good), default=np.inf)
     if not np.isfinite(closest):
-        return Repetition(None, np.inf, enough, 0.0)
+        return Repetition(None, np.inf, tolerance(rough), 0.0)
     return next(one for one in good if one.typical <= max(AS_WELL * closest, FINE))
 
 
 def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
-    """Two phases that explain a signal best, and whether they do: they leave little, less than half of what one leaves,
-    and no motion of its own."""
+    """Two phases that explain a signal best, and whether they do: they leave little, less than half of what one leaves
+    (in either measure), no motion of its own, and slip by a whole turn on the way."""
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
-    return two, two.residual <= EXPLAINED and two.whole <= HALF * one.residual and not alone
+    less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
+    return two, two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
 
 
-def tolerance(series: Series) -> float:
+def left_by_one(series: Series, one: Repetition) -> float:
+    """What one phase leaves where the jumps do not count, as two are judged: heights that change at random take a part
+    of each period, and two multiples of its rate would explain the rest as well as one phase does."""
+    if one.period is None or series.length < PERIODS * one.period:
+        return np.inf
+    folded = Folded(series)
+    return size(folded.foretold(one.period, folded.far_apart(AWAY)), series.values, JUMPS)
+
+
+def beats(periods: tuple[float, ...], length: float) -> float:
+    """By how many turns the faster of two phases slips, in a length (s), beside the nearest multiple of the slower one;
+    none where there are not two. With less than one, two rates draw a slow change of one motion and not a torus."""
+    if len(periods) < 2:
+        return 0.0
+    low, high = sorted(1.0 / one for one in periods)
+    return abs(high - round(high / low) * low) * length
+
+
+def tolerance(rough: float) -> float:
     """The residual up to which a signal is called periodic: thrice its grain, from 0.2 to 3 % of its size."""
-    return float(np.clip(3 * grain(series), FINE, CLOSE))
+    return float(np.clip(3 * rough, FINE, CLOSE))
 
 
 def lines(series: Series, count: int) -> list[float]:
@@ -274,15 +301,16 @@ def closer(series: Series, found: Phases) -> Phases:
 def on_torus(series: Series, periods: tuple[float, float]) -> Phases:
     """How far samples are from what their neighbours on the torus of two phases foretell.
 
-    Neighbours within two periods in time do not count: they are alike whatever the motion is.
+    Neighbours near in time do not count (two periods, or a share of the record): they are alike whatever the motion is,
+    and a slow decay would be explained by two rates that slip by less than a turn.
     """
     from scipy.spatial import cKDTree  # type: ignore[import-untyped]
 
     some = np.arange(0, len(series.values), max(1, len(series.values) // MOST))
     time, values = series.time - series.time[0], series.values
     phases = np.mod(time[:, None] / np.array(periods), 1.0)
-    _, near = cKDTree(phases, boxsize=1.0).query(phases[some], k=min(4 * NEIGHBOURS, len(values)))
-    apart = np.abs(time[near] - time[some, None]) > 2 * min(periods)
+    _, near = cKDTree(phases, boxsize=1.0).query(phases[some], k=min(8 * NEIGHBOURS, len(values)))
+    apart = np.abs(time[near] - time[some, None]) > max(2 * min(periods), AWAY * time[-1])
     order = np.argsort(~apart, axis=1, kind="stable")[:, :NEIGHBOURS]
     near = np.take_along_axis(near, order, axis=1)
     good = np.take_along_axis(apart, order, axis=1).all(axis=1)

@@ -115,9 +115,9 @@ def from_run(run: Dataset, name: str | None = None, period: float | None = None)
     return Series(time, columns[name], name, period=period, simulated=True)
 
 
-def moves(values: np.ndarray) -> bool:
-    """Whether a signal is more than a constant and its round-off."""
-    return bool(np.isfinite(values).all() and np.ptp(values) > 1e-9 * max(1.0, float(np.abs(values).max())))
+def moves(values: np.ndarray, still: float = 1e-9) -> bool:
+    """Whether a signal is more than a constant and its round-off, or a share of its size (or 1) that is none."""
+    return bool(np.isfinite(values).all() and np.ptp(values) > still * max(1.0, float(np.abs(values).max())))
 
 
 def read(path: str | os.PathLike[str], column: str | None = None, period: float | None = None) -> Series:

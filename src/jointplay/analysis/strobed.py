@@ -28,6 +28,7 @@ PART = 0.05  # of the range of a number: a section spread over more is a good pa
 VAGUE = 0.01  # of the range of the motion: a larger change by finer steps is no small error
 STAYS = 0.8  # of the earlier spread: a section that keeps less of it fades
 FEW = 0.5  # share of the phases at which integration errors may show
+WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
 @dataclass(frozen=True)
@@ -230,3 +231,23 @@ def spread_evidence(
     wide = f"widest in {names[widest]}, by {off[widest]:.3g} (SI units), at phase {phase + 1} of {PER_PERIOD}"
     wide += "" if shown == widest else f"; {names[shown]} by {off[shown]:.3g}"
     return Evidence("Poincare section: spread, over the range of the motion", float(shares.max()), None, wide)
+
+
+def plane(seen: Watched, name: str) -> dict[str, Any]:
+    """The number that is shown and its rate, for the phase plane, if the state has both; angles within a turn."""
+    base = name.removesuffix(".rate")
+    pair = [base, f"{base}.rate"]
+    if not set(pair) <= set(seen.names):
+        return {}
+    states = seen.states[0][:, [seen.names.index(one) for one in pair]]
+    turning = is_angle(base) and np.ptp(states[:, 0]) > 2 * np.pi
+    if turning:
+        states = np.column_stack([np.mod(states[:, 0], 2 * np.pi), states[:, 1]])
+        states[1:][np.abs(np.diff(states[:, 0])) > np.pi] = np.nan  # no line across the figure
+    return {"plane": (states, pair)}
+
+
+def stays(values: np.ndarray) -> bool:
+    """Whether the mean of a number is the same in both halves, beside how far it strays within one."""
+    one, two = np.array_split(values, 2)
+    return bool(abs(two.mean() - one.mean()) < WANDERS * min(one.std(), two.std()))

@@ -16,13 +16,14 @@ from .lyapunov import Exponent, exponent
 from .pace import Pace
 from .regular import LIMIT, repetition, second_phase
 from .series import LEAST, Series, moves
-from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, section_evidence
-from .things import Thing, ensure_thing, go, is_angle
+from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, plane, section_evidence, stays
+from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
+MERGED = 16.0  # renormalisations in an interval: neighbours that still become the same number do so whatever it is
 SLOWEST, FEWEST = 1 / 16, 400  # renormalisations: in an interval, and in all, at least
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
@@ -34,8 +35,9 @@ OF_PLAY = 1 / 3  # the largest of these separations over the smallest play: a ne
 LOOKS = 64  # at the gaps, to know that
 PART = 0.4  # of the time, for the rest of the sweep
 PARTS = 100  # of the time to settle, between which a simulation may be stopped
+SEEN = 16  # samples from which on it is said that nothing moves
+REST = "nothing moves but by errors of the steps; there is no motion to judge: give it a drive, or another start"
 LENGTH = "length of the steps, s"
-WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Observation:
     title: str = ""
     separations: tuple[float, ...] = SEPARATIONS
     notes: tuple[Evidence, ...] = ()
+    still: float = 1e-9  # a range of a number beside its size, or 1, that is no motion
 
     @property
     def end(self) -> float:
@@ -154,6 +157,8 @@ def watched(
         seen.early.append(grid(thing, plan.every, EARLY))
         if approach(thing, plan.settle, pace.of("settling", fineness)):
             break
+        if fineness == 1 and rests(thing, plan.still):
+            raise InputError(REST)
         here = thing.snapshot()
         separations = separations or far_enough(thing, plan)
         folds = folds or gentle(thing, plan, separations[0])
@@ -193,6 +198,15 @@ def approach(thing: Any, until: float, tell: Callable[[float], bool]) -> bool:
     return tell(until)
 
 
+def rests(thing: Thing, still: float) -> bool:
+    """Whether nothing has moved in the second half of the time to settle, as far as a simulation kept samples of it."""
+    sampled = samples(thing)
+    if sampled is None:
+        return False
+    late = sampled[1][len(sampled[1]) // 2 :]
+    return len(late) >= SEEN and not any(moves(column, still) for column in late.T)
+
+
 def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
     """The separations of the sweep, of rigid contact small beside the plays, and not smaller than gaps close in steps.
 
@@ -218,13 +232,16 @@ def far_enough(thing: Any, plan: Observation) -> tuple[float, ...]:
 def gentle(thing: Thing, plan: Observation, separation: float) -> float:
     """How many renormalisations an interval of the plan needs so that separations neither vanish nor grow out of hand.
 
-    Where they change slowly, less than one is enough: each costs as much as many steps.
+    Where they change slowly, less than one is enough: each costs as much as many steps. Where contacts make both
+    motions the same number at once, no interval is short enough, and the rate would be that of the renormalisations.
     """
     here, folds = thing.snapshot(), 1.0
     least = max(SLOWEST, FEWEST * plan.every / plan.until) if hasattr(thing, "result") else 1.0
     while folds < 256:
         tried = exponent(thing, TRIAL * plan.every / min(folds, 1.0), plan.every / folds, separation, settle=0.0)
         thing.reset(here)
+        if folds >= MERGED and tried.floored > 0.1 * len(tried.growth):
+            return 1.0
         steep = float(np.abs(tried.growth).mean()) * plan.every / folds
         if not tried.floored and steep < GENTLE:
             slower = 0.5 * folds
@@ -276,9 +293,9 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
     number that stays where it is instead of wandering off, as the angle of a pendulum that turns over does."""
     name, names, states = plan.signal, seen.names, seen.states[0]
     if name is None:
-        moving = [n for i, n in enumerate(names) if moves(states[:, i])]
+        moving = [n for i, n in enumerate(names) if moves(states[:, i], plan.still)]
         if not moving:
-            raise InputError("nothing moves; there is no motion to judge")
+            raise InputError(REST)
         stay = [n for n in moving if stays(states[:, names.index(n)])]
         name = ([n for n in moving if n.endswith(".angle.rate")] or stay[:1] or moving[:1])[-1]
     name = name.replace("_rate", ".rate")
@@ -288,26 +305,6 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
     return Series(
         plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True
     )
-
-
-def plane(seen: Watched, name: str) -> dict[str, Any]:
-    """The number that is shown and its rate, for the phase plane, if the state has both; angles within a turn."""
-    base = name.removesuffix(".rate")
-    pair = [base, f"{base}.rate"]
-    if not set(pair) <= set(seen.names):
-        return {}
-    states = seen.states[0][:, [seen.names.index(one) for one in pair]]
-    turning = is_angle(base) and np.ptp(states[:, 0]) > 2 * np.pi
-    if turning:
-        states = np.column_stack([np.mod(states[:, 0], 2 * np.pi), states[:, 1]])
-        states[1:][np.abs(np.diff(states[:, 0])) > np.pi] = np.nan  # no line across the figure
-    return {"plane": (states, pair)}
-
-
-def stays(values: np.ndarray) -> bool:
-    """Whether the mean of a number is the same in both halves, beside how far it strays within one."""
-    one, two = np.array_split(values, 2)
-    return bool(abs(two.mean() - one.mean()) < WANDERS * min(one.std(), two.std()))
 
 
 def error_evidence(seen: Watched) -> Evidence:

@@ -1,0 +1,109 @@
+"""Motions on which a verdict once was wrong and sure: it must be open, or refused, with what would settle it."""
+
+import math
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay.analysis import Scheme, Series, embedding, rosenstein, textbook
+from jointplay.analysis.evidence import CHAOTIC, INCONCLUSIVE
+from jointplay.analysis.indicators import better_evidence, divergence_evidence, stationary, zero_one_evidence
+from jointplay.analysis.judge import whole
+from jointplay.analysis.regular import beats, repetition, second_phase
+from jointplay.analysis.trajectories import Observation, gentle, watched
+from tests.analysis.signals import sampled
+
+TIME = 0.011 * np.arange(2000)
+
+
+def wave(time, period=0.5):
+    """A periodic signal of a few harmonics."""
+    angle = 2 * np.pi * time / period
+    return np.sin(angle) + 0.4 * np.sin(2 * angle + 1) + 0.2 * np.cos(5 * angle)
+
+
+def logistic(r, count):
+    """Values of the logistic map."""
+    x, found = 0.3, []
+    for _ in range(count + 200):
+        x = r * x * (1 - x)
+        found.append(x)
+    return np.array(found[200:])
+
+
+def test_no_indicator_takes_noise_on_a_periodic_signal_for_chaos():
+    noise = np.random.default_rng(1).normal(size=len(TIME))
+    series = Series(TIME, wave(TIME) + 0.3 * noise)
+    chosen = embedding(series)
+    slope = rosenstein(series, chosen)
+    assert np.isnan(slope.error)  # its fit window holds four samples
+    row, _ = divergence_evidence(slope, chosen, explained=False, decides=True)
+    assert row.votes == INCONCLUSIVE and "too few samples" in row.says and row.as_dict()["error"] is None
+    zero_one = zero_one_evidence(series, False, {}, True)
+    assert zero_one.votes == INCONCLUSIVE and "open" in zero_one.says  # 0.5 is within its error
+    assert better_evidence(series, chosen, repetition(series).residual).votes == INCONCLUSIVE
+
+
+def test_neighbours_foretell_chaos_better_than_phases():
+    series = sampled(textbook.lorenz(step=0.01), 0.05, 50, 0, "Lorenz", 2000)
+    row = better_evidence(series, embedding(series), repetition(series).residual)
+    assert row.votes == CHAOTIC and row.value < 0.3
+
+
+def test_a_slow_decay_is_neither_settled_nor_two_phases():
+    series = Series(TIME, np.exp(-TIME / 70) * wave(TIME))
+    two, explained = second_phase(series, repetition(series))
+    assert two.residual < 0.02 and beats(two.periods, series.length) < 1 and not explained
+    assert stationary(series, True).votes == INCONCLUSIVE  # though it falls by a third only
+    assert stationary(Series(TIME, wave(TIME)), True).votes == ""
+
+
+def test_chaotic_heights_of_impacts_are_no_second_phase():
+    heights = 1 + 0.5 * logistic(3.9, 100)
+    turn, since = np.floor(TIME / 0.5 + 0.8).astype(int), np.mod(TIME - 0.1, 0.5)
+    blows = heights[turn] * np.exp(-since / 0.03) * np.sin(80 * since)
+    series = Series(TIME, wave(TIME) + blows)
+    assert not second_phase(series, repetition(series))[1]
+
+
+def test_bursts_between_laminar_parts_are_no_second_phase():
+    series = Series(np.arange(2500.0), logistic(3.8284, 2500))
+    assert not second_phase(series, repetition(series))[1]
+
+
+@pytest.mark.parametrize("per_period", [28.5714, 25.0])
+def test_a_simulation_has_no_noise_where_samples_do_not_meet(per_period):
+    phase = np.arange(2000) / per_period
+    rattle = 0.02 * np.random.default_rng(2).normal(size=len(phase))
+    found = [repetition(Series(phase, wave(phase, 1.0) + rattle, period=1.0, simulated=s)) for s in (False, True)]
+    assert [one.holds for one in found] == [True, False] and "a simulation has no noise" in found[1].says()
+    clean = repetition(Series(phase, wave(phase, 1.0), period=1.0, simulated=True))
+    assert clean.holds and clean.period == 1.0
+
+
+def test_a_period_that_is_none_of_the_drives():
+    crank, own = jp.library.slider_crank(speed=10.0), 0.2 * math.pi
+    with pytest.raises(ValueError, match=r"drives repeat after 0.628.* leave --period out"):
+        jp.verdict(crank, period=0.13)
+    assert jp.verdict(crank, period=2 * own).period == pytest.approx(own)
+    assert whole(0.2, 0.6) == 0.6 and whole(None, 0.6) == 0.6
+    turned = {"kind": "angle", "of": "crank", "motion": jp.cycloidal(0.0, 1.0, 1.0)}
+    with pytest.raises(ValueError, match=r"does not repeat.*the drives alone determine the motion"):
+        jp.verdict(crank.replace(drives={"motor": turned}), period=1.0)
+    with pytest.raises(ValueError, match="no signal 'slider_z'"):
+        jp.verdict(crank, signal="slider_z")
+
+
+def test_what_hangs_at_rest_is_no_motion():
+    with pytest.raises(ValueError, match=r"nothing moves.*no motion to judge"):
+        jp.verdict(jp.library.pendulum(), until=100.0)
+
+
+def test_neighbours_that_become_the_same_number_at_once():
+    """As contacts do that leave no freedom: the rate is a bound, not that of the renormalisations."""
+    thing = Scheme(lambda t, h, s, p: {"x": t * (2.0 - t), "y": 1.0 - t}, {"x": 0.0, "y": 1.0}, step=1e-3, lanes=2)
+    plan = Observation(None, 4.0, 0.0, 0.1, None)
+    assert gentle(thing, plan, 1e-7) == 1.0
+    found = watched(lambda fine: thing if fine == 1 else None, plan, sweep=False).exponents["as it is"]
+    assert found.floored and found.value > -400.0
