@@ -212,7 +212,7 @@ def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
     plateau, start = float(np.nanmean(curve[-max(3, len(curve) // 4) :])), float(curve[0])
     rise, reach = plateau - start, float(np.exp(plateau - typical))
     if not rise > 0:
-        return Divergence(time, curve, 0.0, np.nan, (0.0, float(time[-1])), reach, 1.0)
+        return Divergence(time, curve, 0.0, 0.0, (0.0, float(time[-1])), reach, 1.0)
 
     def part(low: float, high: float) -> slice:
         first = int(np.argmax(curve >= start + low * rise))
