@@ -76,7 +76,7 @@ ROOMS = {
 ALSO = {
     "control": " ".join(sorted(registry("control"))),
     "library": "five_bar four_bar pendulum point_mass rr_arm scotch_yoke slider_crank two_arms",
-    "results": "apart deviation when",
+    "results": "apart deviation when when_with_error",
 }
 INSIDE = {"control": "axis_of", "results": "dataset from_columns in_notebook provenance sampled"}
 

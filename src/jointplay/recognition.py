@@ -12,13 +12,15 @@ import numpy as np
 if TYPE_CHECKING:
     from xarray import Dataset
 
-TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper", "judgement", "judgement_text")
+TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper", "judgement", "judgement_text",
+         "not_determined")  # fmt: skip
 NUMBERS = ("outcome_time", "until", "every", "steps", "attempts", "degrees_of_freedom", "settled")
 LISTS = ("notes", "redundant")  # of texts, as JSON
 WORDS = ("actuator_unit", "channel_unit", "impact_contact")  # variables that hold texts
 # The dimensions of what figures and pages read; other variables may be anything.
 ALONG = {
-    ("time", "body"): "x y angle x_rate y_rate angle_rate x_acceleration y_acceleration angle_acceleration",
+    ("time", "body"): "x y angle x_rate y_rate angle_rate x_acceleration y_acceleration angle_acceleration "
+    "x_error y_error angle_error",
     ("time", "joint"): "force_x force_y moment",
     ("time", "row"): "multiplier",
     ("time", "drive"): "effort",

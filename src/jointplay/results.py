@@ -27,6 +27,7 @@ from .recognition import flaw
 from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when
+from .series import when_with_error as when_with_error
 from .system import System
 from .writing import write
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 2
 UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
+NOT_DETERMINED = "not_determined"  # the attribute that lists headline numbers which another tolerance would change
 SUFFIXES = (".nc", ".csv", ".parquet")
 
 
@@ -304,6 +306,12 @@ def audit(run: Dataset) -> list[dict[str, Any]]:
     return found
 
 
+def notes(run: Dataset) -> list[str]:
+    """What a run has to say beside its numbers, such as how it was put together at the start."""
+    found: list[str] = json.loads(run.attrs.get("notes", "[]"))
+    return found
+
+
 def audited(run: Dataset, name: str) -> float:
     """The value of one entry of the audit."""
     found = {entry["name"]: entry["value"] for entry in audit(run)}
@@ -317,6 +325,14 @@ def errors(run: Dataset) -> list[dict[str, Any]]:
     unit, the error, whether it is determined, and the scale it is judged by; none where errors were not asked for."""
     found: list[dict[str, Any]] = json.loads(run.attrs.get("errors", "[]"))
     return found
+
+
+def conclusion(run: Dataset) -> str:
+    """The judgement of a run in words, and how many of its headline numbers are not determined."""
+    said = str(run.attrs.get("judgement_text") or run.attrs.get("judgement", ""))
+    names = str(run.attrs.get(NOT_DETERMINED, ""))
+    many = len(names.split(", ")) if names else 0
+    return said + (f"; but {many} {'number is' if many == 1 else 'numbers are'} not determined" if many else "")
 
 
 def spoken(entry: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -58,26 +58,85 @@ def when(
     >>> round(when(fall, "y", "ball", below=-9.81 / 8), 9)
     0.5
     """
+    return _asked(run, name, label, above, below, begin).time
+
+
+def when_with_error(
+    run: Dataset, name: str, label: str | None = None, *, above: float | str | None = None,
+    below: float | str | None = None,
+    begin: float = 0.0,
+) -> tuple[float, float]:  # fmt: skip
+    """What `when` gives, and its estimated error (s): how much earlier or later a coordinate passes the mark if it is
+    off by its estimated error (`x_error`, `y_error`, `angle_error` of the run) and by what cubics between samples miss.
+
+    The error is infinite where the signal may as well not reach the mark, and NaN where nothing is known of it: of
+    signals that are no coordinates, and of runs that state no errors (docs/trust.md).
+
+    >>> import jointplay as jp
+    >>> fall = jp.simulate(jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81)), until=1.0)
+    >>> time, error = when_with_error(fall, "y", "ball", below=-9.81 / 8)
+    >>> abs(time - 0.5) <= error < 1e-6
+    True
+    """
+    found = _asked(run, name, label, above, below, begin)
+    doubt = _picked(run, f"{name}_error", label, found.late)
+    speeds, pulls = (_picked(run, f"{name}_{of}", label, found.late) for of in ("rate", "acceleration"))
+    if doubt is None or speeds is None or math.isnan(found.time):
+        return found.time, math.nan
+    span = np.diff(found.times)
+    if pulls is not None and len(span):
+        # a velocity that bends or jumps by so much more than accelerations say puts the middle off the cubic
+        kinks = np.abs(np.diff(speeds) - span * (pulls[1:] + pulls[:-1]) / 2) * span / 8
+        doubt = doubt + np.maximum(np.append(kinks, 0.0), np.append(0.0, kinks))
+    sooner, later = (
+        passing(found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds)
+        for sign in (1, -1)
+    )
+    rounding = 4 * float(np.spacing(found.time))
+    return found.time, math.inf if math.isnan(later) else max(found.time - sooner, later - found.time) + rounding
+
+
+class _Asked(NamedTuple):
+    """What is asked of a signal: its samples from a time on, the mark, on which side of it, and the answer."""
+
+    late: np.ndarray
+    times: np.ndarray
+    values: np.ndarray
+    mark: float
+    sense: int
+    time: float
+
+
+def _asked(
+    run: Dataset, name: str, label: str | None, above: float | str | None, below: float | str | None, begin: float
+) -> _Asked:
     if (above is None) == (below is None):
         raise InputError("when: give the mark, above= or below=, and one of them")
     if name not in run or "time" not in run[name].dims:
         known = [str(n) for n in run.data_vars if "time" in run[n].dims]
         raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
-    late = run["time"].values >= begin - 1e-9
-    if not late.any():
-        return math.nan
-    values: list[np.ndarray | None] = []
-    for signal in (run.get(n, None) for n in (name, *beside(name))):
-        if signal is not None:
-            for dimension in signal.dims[1:]:
-                known = [str(x) for x in run[dimension].values]
-                if label not in known:
-                    raise InputError(f"when: no {dimension} {label!r} has {name}{suggestion(str(label), known)}")
-                signal = signal.isel({dimension: known.index(label)})
-        values.append(None if signal is None else signal.values[late])
     sense, given = (1, above) if above is not None else (-1, below)
-    mark = given if not isinstance(given, str) else _mark(given, str(run[name].attrs.get("units", "")))
-    return passing(run["time"].values[late], values[0], mark, sense, *values[1:])  # type: ignore[arg-type]
+    mark = _mark(given, str(run[name].attrs.get("units", ""))) if isinstance(given, str) else float(given)  # type: ignore[arg-type]
+    late = run["time"].values >= begin - 1e-9
+    times, values = run["time"].values[late], _picked(run, name, label, late)
+    assert values is not None
+    others = [_picked(run, n, label, late) for n in beside(name)]
+    found = passing(times, values, mark, sense, *others) if len(times) else math.nan
+    return _Asked(late, times, values, mark, sense, found)
+
+
+def _picked(run: Dataset, name: str, label: str | None, late: np.ndarray) -> np.ndarray | None:
+    """Some samples of a signal of a result; None where it has no such signal."""
+    if name not in run:
+        return None
+    signal = run[name]
+    for dimension in signal.dims[1:]:
+        known = [str(x) for x in run[dimension].values]
+        if label not in known:
+            raise InputError(f"when: no {dimension} {label!r} has {name}{suggestion(str(label), known)}")
+        signal = signal.isel({dimension: known.index(label)})
+    found: np.ndarray = signal.values[late]
+    return found
 
 
 def _mark(given: str, unit: str) -> float:

@@ -364,8 +364,29 @@ def test_energy_balance_is_the_imbalance_of_the_audit():
 
     loose = library.crank_rocker_2016(3e-3, 3e-3, friction=0.05, restitution=0.7)
     run = simulate(loose, 0.1, MoreauJean(2e-5), every=2e-5, start=runs.START, reclose=True)  # every step is sampled
-    left = plots.energy(run).axes[1].lines[0].get_ydata()
-    assert np.abs(left).max() == pytest.approx(audited(run, "energy imbalance"), rel=1e-9)
+    assert imbalance(run) == pytest.approx(audited(run, "energy imbalance"), rel=1e-9)
+
+
+def imbalance(run):
+    """The largest one that is drawn (J)."""
+    axes = plots.energy(run).axes[1]
+    size = {"J": 1.0, "mJ": 1e-3, "µJ": 1e-6, "nJ": 1e-9}[axes.get_ylabel()[len("imbalance (") : -1]]
+    return size * np.abs(axes.lines[0].get_ydata()).max()
+
+
+def test_an_axis_has_three_numbers_at_least():
+    run = runs.rocker()
+    for figure in (plots.joint_force(run), plots.acceleration(run), plots.impacts(run), plots.shaking(run)):
+        figure.draw_without_rendering()
+        for ax in figure.axes:
+            low, high = ax.get_ylim()
+            assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 3
+
+
+def test_no_impacts_have_no_scale():
+    run = runs.rocker().isel(impact=slice(0))
+    figure = plots.impacts(run)
+    assert figure.axes[0].get_title("right") == "no impacts" and not any(len(ax.get_yticks()) for ax in figure.axes)
 
 
 def test_impacts_are_all_there():
@@ -440,8 +461,7 @@ def test_compliant_contacts_have_forces_and_depths_for_impulses():
     assert labels == ["largest force", "approach speed", "depth"]
     words = [text.get_text() for text in plots.contact_modes(run).axes[0].get_legend().texts]
     assert words == ["free", "impact", "in contact"]
-    left = plots.energy(run).axes[1].lines[0].get_ydata()
-    assert np.abs(left).max() < 1e-6
+    assert imbalance(run) < 1e-6
     assert plots.journal(run).axes and plots.gap_and_slip(run).axes
 
 

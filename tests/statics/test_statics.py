@@ -200,7 +200,8 @@ def test_every_mechanism_of_the_library_can_be_checked(name):
 def test_check_names_redundant_rows_and_what_was_not_held():
     found = check(loads(PARALLEL).with_({"start.b": 0.2}))
     assert found.freedom.redundant and any("redundant" in warning for warning in found.warnings)
-    assert any(warning.startswith("start b = 11.459 deg is taken as a guess") for warning in found.warnings)
+    assert any(note.startswith("start b = 11.459 deg is taken as a guess") for note in found.notes)
+    assert "note: start b" in found.text() and not any("guess" in warning for warning in found.warnings)
     assert "counted without the rank: 0" in found.text()
 
 

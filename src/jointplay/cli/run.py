@@ -196,6 +196,7 @@ class ProgressBar:
 
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
+    from jointplay import results
     from jointplay.statics.check import plays
 
     attrs = found.attrs
@@ -225,8 +226,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
                 lines.append((f"{text} {name}", f"{after}largest {x}, rms {y}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]
     lines += [("written", f"{os.fspath(file)} ({_size(file)})") for file in files]
-    unknown = f"; but {len(numbers.unknown)} numbers are not determined, see above" if numbers.unknown else ""
-    lines.append(("judgement", (attrs["judgement_text"] or attrs["judgement"]) + unknown))
+    lines.append(("judgement", results.conclusion(found)))
     return columns(lines)
 
 

@@ -28,6 +28,7 @@ class Unit(NamedTuple):
 
 
 NOTHING = 1e-9  # m or rad: what never goes beyond is rounding
+ENERGIES = ((1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ"))
 SCALES = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
 
@@ -225,4 +226,6 @@ def spoken(unit: str, most: float) -> tuple[float, str]:
         return math.radians(1.0), "deg"
     if unit == "m":
         return scale(most) if most > NOTHING else (1e-3, "mm")
+    if unit == "J" and 0 < most < 0.99:
+        return next(((size, name) for size, name in ENERGIES if most >= 0.99 * size), ENERGIES[-1])
     return 1.0, unit

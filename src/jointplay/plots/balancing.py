@@ -10,7 +10,7 @@ from .. import balancing
 from ..balancing.demands import parameters
 from ..balancing.quantities import QUANTITIES, UNITS
 from ..errors import InputError
-from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, legend, lines, look, over_time, sheet
+from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, largest, legend, lines, look, note, over_time, sheet
 
 if TYPE_CHECKING:
     import xarray
@@ -65,9 +65,11 @@ def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple
                 behind(ax, ideal.time.values, ideal[name].values, "" if i else "ideal joints")
                 shown.append(ideal[name].values)
             lines(ax, found.time.values, {"with play" if i == 0 else "_play": (found[name].values, look(0))})
-            in_view(ax, shown)
+            if in_view(ax, shown):
+                note(ax, f"peaks reach {float(f'{largest(found[name].values):.3g}'):g} {UNITS[name]}")
             ax.set_ylabel(f"{_NAMES[name]}\n({UNITS[name]})")
         legend(axes[0])
+        axes[0].margins(x=0)
         over_time(axes[-1:])
     return figure
 

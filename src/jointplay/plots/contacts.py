@@ -109,7 +109,7 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
             if struck.any():
                 ax.vlines(run.impact_time.values[struck], i - 0.48, i + 0.48, color=MODES[1][1], linewidth=0.8)
             if "share_free" in run:
-                share = f"in contact {1 - float(run.share_free.sel(contact=name)):.1%}"
+                share = f"in contact {100 - 100 * float(run.share_free.sel(contact=name)):.1f} %"
                 ax.annotate(
                     share, (1.01, i), xycoords=("axes fraction", "data"), va="center", fontsize=7.5, color="#444444"
                 )
@@ -138,24 +138,32 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
     """
     needs(run, "impact_time", _RIGID)
     (names, left_out), whose = _shown(run, contacts), run.impact_contact.values
-    words = {"normal": "normal impulse\n(N s)", "force": "largest force\n(N)", "approach": "approach speed\n(m/s)"}
-    words |= {"lost": "energy lost\n(J)", "depth": "depth\n(m or rad)"}
-    rows = {f"impact_{name}": text for name, text in words.items() if f"impact_{name}" in run}
+    words = {
+        "normal": ("normal impulse", "N s"),
+        "force": ("largest force", "N"),
+        "approach": ("approach speed", "m/s"),
+    }
+    words |= {"lost": ("energy lost", "J"), "depth": ("depth", "m or rad" if angular(run) else "m")}
+    rows = {f"impact_{name}": said for name, said in words.items() if f"impact_{name}" in run}
     struck = [name for name in names if (whose == name).any()]
     with sheet(run, 1.25 * len(rows) + 0.6, caption="every impact over time.", left_out=left_out) as figure:
         axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, (variable, text) in zip(axes, rows.items(), strict=True):
+        for ax, (variable, (text, si)) in zip(axes, rows.items(), strict=True):
+            size, unit = spoken(si, largest(run[variable].values[np.isin(whose, names)]))
             for name in struck:
                 style, here = look(names.index(name)), whose == name
-                time, values = run.impact_time.values[here], run[variable].values[here]
+                time, values = run.impact_time.values[here], run[variable].values[here] / size
                 many = len(time) > 100
                 ax.vlines(time, 0, values, color=style["color"], linewidth=0.5 if many else 1.0)
                 ax.plot(time, values, "o", markersize=1.8 if many else 3.2, color=style["color"], label=name)
-            ax.set_ylabel(text)
+            ax.set_ylabel(f"{text}\n({unit})")
             ax.set_ylim(bottom=0)
+            if not struck:
+                ax.set_yticks([])
         if struck:
             legend(axes[0])
-        note(axes[0], f"{sum(int((whose == name).sum()) for name in names)} impacts")
+        count = int(np.isin(whose, names).sum())
+        note(axes[0], "1 impact" if count == 1 else f"{count or 'no'} impacts")
         axes[0].set_xlim(float(run.time[0]), max(float(run.time[-1]), float(run.time[0]) + 1e-12))
         axes[-1].set_xlabel("time (s)")
     return figure

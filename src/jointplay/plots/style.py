@@ -104,6 +104,7 @@ def sheet(
         if left_out:
             figure.supxlabel(left_out, x=0.01, ha="left", fontsize=7.5, color="#555555")
             caption = f"{caption} {left_out}".strip()
+        enough_ticks(figure)
         figure.caption = _caption(run, caption)  # type: ignore[attr-defined]
 
 
@@ -112,6 +113,16 @@ def _caption(run: xarray.Dataset | None, text: str) -> str:
         return text
     title, stepper = run.attrs.get("title", ""), run.attrs.get("stepper", "")
     return f"{title}: {text}" + (f" Computed with {stepper}." if stepper else "")
+
+
+def enough_ticks(figure: Figure) -> None:
+    """Three numbers along each axis at least: one alone does not tell its scale."""
+    from matplotlib.ticker import AutoLocator
+
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        locator = axis.get_major_locator()
+        if isinstance(locator, AutoLocator):
+            locator.set_params(min_n_ticks=3)
 
 
 def letters(figure: Figure) -> None:

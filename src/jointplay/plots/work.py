@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import results
 from ..errors import InputError
 from ..results import flat
 from ..series import effort_unit
@@ -170,10 +171,11 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
         above.set_ylabel("energy (J)")
         legend(above)
         left = balance - balance[0]
-        below.plot(run.time.values, left, color=COLOURS[6], linewidth=0.9)
-        below.set_ylabel("imbalance (J)")
+        size, unit = spoken("J", largest(left))
+        below.plot(run.time.values, left / size, color=COLOURS[6], linewidth=0.9)
+        below.set_ylabel(f"imbalance ({unit})")
         share = largest(left) / max(largest(parts["kinetic"]), 1e-300)
-        note(below, f"at most {largest(left):.2g} J, {share:.1g} of the peak kinetic energy")
+        note(below, f"at most {largest(left) / size:.2g} {unit}, {share:.1g} of the peak kinetic energy")
         above.margins(x=0)
         over_time([below])
     return figure
@@ -295,4 +297,6 @@ def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: 
     else:
         ax.plot(time, high if sign > 0 else low, "^" if sign > 0 else "v", markersize=3.5, color=colour, clip_on=False)
     beyond = largest(samples) > 1.001 * peak  # a sample in an impact, whose force is its impulse over a step
-    note(ax, f"largest {'between impacts ' if beyond else ''}{peak:.4g} {unit} at {time:.4g} s")
+    name = f"{next(iter(at.values()))}.peak_{what}"
+    said = next((results.spoken(one) for one in results.errors(run) if one["name"] == name), f"{peak:.4g} {unit}")
+    note(ax, f"largest {'between impacts ' if beyond else ''}{said} at {time:.4g} s")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html as markup
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,21 +29,31 @@ def told(run: xarray.Dataset) -> list[tuple[str, str]]:
     lines = [("outcome", str(attrs.get("outcome_text", "")))]
     lines += [("steps", f"{attrs['steps']:,}, {run.sizes['time']:,} samples")] if "steps" in attrs else []
     lines += [("stepper", str(attrs["stepper"]))] if "stepper" in attrs else []
-    lines += _contacts(run)
+    stated = {entry["name"]: entry for entry in results.errors(run)}
+    lines += _contacts(run, stated)
     for variable, dimension, unit in (("peak_force", "joint", "N"), ("peak_moment", "joint", "N m")):
         if variable in run:
-            values = run[variable].values
-            found = [f"{name} {x:.4g} {unit}" for name, x in zip(run[dimension].values, values, strict=True) if x > 0]
+            values = zip(run[dimension].values, run[variable].values, strict=True)
+            found = [f"{name} {_number(stated, f'{name}.{variable}', x, unit)}" for name, x in values if x > 0]
             lines += [(variable.replace("_", " "), ", ".join(found))] if found else []
     lines += _errors(run)
-    said = attrs.get("judgement_text") or attrs.get("judgement", "")
-    return [*lines, *([("judgement", str(said))] if said else [])]
+    unknown = str(attrs.get(results.NOT_DETERMINED, ""))
+    lines += [("not determined", unknown)] if unknown else []
+    said = results.conclusion(run)
+    return [*lines, *([("judgement", said)] if said else [])]
 
 
-def _contacts(run: xarray.Dataset) -> Iterator[tuple[str, str]]:
+def _number(stated: Mapping[str, Mapping[str, Any]], name: str, value: float, unit: str) -> str:
+    """A number as far as it is known."""
+    return results.spoken(stated[name]) if name in stated else f"{value:.4g} {unit}"
+
+
+def _contacts(run: xarray.Dataset, stated: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for name in run.contact.values if "impacts" in run else ():
         one = run.sel(contact=name)
-        yield f"contact {name}", f"{int(one.impacts)} impacts, free {100 * float(one.share_free):.1f} % of the time"
+        count = f"{int(one.impacts)} impacts"
+        count += "" if stated.get(f"{name}.impacts", {}).get("determined", True) else " (not determined)"
+        yield f"contact {name}", f"{count}, free {100 * float(one.share_free):.1f} % of the time"
 
 
 def _errors(run: xarray.Dataset) -> Iterator[tuple[str, str]]:

@@ -23,10 +23,11 @@ from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..physics import record
 from ..physics.step import Stepper
+from ..results import NOT_DETERMINED
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Tracks, course, course_of, drawn, forgotten
+from .likeness import Tracks, course, course_of, drawn, forgotten, wander
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def errors(
                 continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)
-            apart, share = (drawn(value, found_there), 1.0) if draws else (apart, times)
+            apart, share = (float(drawn(value, found_there)), 1.0) if draws else (apart, times)
             error = share * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             known = math.isfinite(error)
@@ -255,7 +256,12 @@ def stated(
         found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
-        run.attrs |= {"errors": json.dumps(found), "judgement_text": text}
+        unknown = ", ".join(one["name"] for one in found if not one["determined"])
+        run.attrs |= {"errors": json.dumps(found), **({NOT_DETERMINED: unknown} if unknown else {})}
+        run.attrs["judgement_text"] = text
+        for name, off in wander(run, [one.course for one in whole], times, bool(astray)).items():
+            said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
+            run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
         return noted(run, FORGOTTEN.format(astray)) if astray else run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"

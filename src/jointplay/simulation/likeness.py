@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> s
     """What moves in another way in all the other runs, most of the time of the last half; nothing if there is none."""
     own = course(run)
     time, found = own.pop("time"), ""
-    both = [common(time, other["time"]) for other in others]
+    both = [common(time, other["time"], time[-1] / 2) for other in others]
     for name, values in own.items():
         labels = [str(label) for label in run.variables[run.variables[name].dims[-1]].values]
         sizes = sizes_of(own, name, labels, mechanism)
@@ -65,10 +65,10 @@ def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> s
     return found
 
 
-def common(time: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which samples of two runs are at the same times, those of the last half."""
+def common(time: np.ndarray, other: np.ndarray, begin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Which samples of two runs are at the same times, from a time (s) on."""
     after = np.searchsorted(time, other * (1 - SAME)).clip(max=len(time) - 1)
-    theirs = np.flatnonzero((np.abs(time[after] - other) <= SAME * other) & (other >= time[-1] / 2))
+    theirs = np.flatnonzero((np.abs(time[after] - other) <= SAME * other) & (other >= begin))
     return after[theirs], theirs
 
 
@@ -84,8 +84,22 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
     return np.full(len(labels), size if size > rounding else math.inf)
 
 
-def drawn(value: float, others: Sequence[float]) -> float:
+def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) -> dict[str, np.ndarray]:
+    """The estimated errors of the coordinates of a run over time, [time, body]: so many times the largest difference to
+    the others, or how far another draw may be."""
+    own, found = course(run), {}
+    for name in (name for name in COORDINATES if name in own):
+        values, seen = own[name], []
+        for other in others:
+            mine, theirs = common(own["time"], other["time"])
+            off = (other[name][theirs] - values[mine]).T
+            seen.append(values + np.column_stack([np.interp(own["time"], own["time"][mine], one) for one in off]))
+        found[name] = drawn(values, seen) if draws else times * np.max([np.abs(values - x) for x in seen], axis=0)
+    return found
+
+
+def drawn(value: Any, others: Sequence[Any]) -> Any:
     """How far another draw may be from a value, in 95 of 100 cases, by this one and the others."""
     draws = np.array([value, *others])
-    spread = STUDENT[min(len(draws), max(STUDENT))] * float(draws.std(ddof=1)) * math.sqrt(1 + 1 / len(draws))
-    return spread + abs(value - float(draws.mean()))
+    spread = STUDENT[min(len(draws), max(STUDENT))] * draws.std(axis=0, ddof=1) * math.sqrt(1 + 1 / len(draws))
+    return spread + np.abs(value - draws.mean(axis=0))

@@ -44,6 +44,7 @@ class Check:
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
     branches: tuple[str, ...] = ()  # other ways in which it can be assembled
+    notes: tuple[str, ...] = ()  # what is no reason to worry: start values that only chose a way to assemble it
 
     def __repr__(self) -> str:
         return self.text()
@@ -82,7 +83,8 @@ class Check:
             x, y, angle = self.q[3 * i : 3 * i + 3]
             state = (x, y, math.degrees(angle), *self.v[3 * i : 3 * i + 3])
             lines.append(f"{body:<{width}}" + "".join(f"{shown(value):>13}" for value in state))
-        lines += ["", *(f"warning: {warning}" for warning in self.warnings)] if self.warnings else ["", "no warnings"]
+        lines += ["", *(f"note: {note}" for note in self.notes)]
+        lines += [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
         return "\n".join(lines)
 
 
@@ -127,11 +129,13 @@ def check(model: Mechanism | System) -> Check:
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
+    notes = tuple(_guesses(system, q))
+    warnings = tuple(text for text in warnings if text not in notes)
     text = "" if around is None else around.text()
     branches = tuple(_branches(system, q))
     q, v, found = _with_free(mechanism, system, loose, q, v, found)
     coordinates = tuple(f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle"))
-    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text, branches)
+    return Check(mechanism, coordinates, tuple(system.rows), q, v, found, warnings, text, branches, notes)
 
 
 def _branches(system: System, q: np.ndarray) -> Iterator[str]:
@@ -210,7 +214,8 @@ def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
 
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
-    yield from _start(system, q)
+    yield from _prescribed(system.mechanism)
+    yield from _guesses(system, q)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
     yield from _tables(system.given)
@@ -342,17 +347,20 @@ def _inertias(mechanism: Mechanism) -> Iterator[str]:
             )
 
 
-def _start(system: System, q: np.ndarray) -> Iterator[str]:
-    mechanism = system.mechanism
+def _prescribed(mechanism: Mechanism) -> Iterator[str]:
     driven = {(drive.of, drive.prescribes): name for name, drive in mechanism.drives.items()}
-    for key, given in mechanism.start.items():
+    for key in mechanism.start:
         body, rest = started(key)
-        if key.endswith("rate"):
-            moves = {".rate": "angle", ".x.rate": "x", ".y.rate": "y"}[rest]
-            if (body, moves) in driven:
-                yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
-            continue
-        at = float(q[system.coordinates.index(key if rest else f"{body}.angle")])
+        moves = {".rate": "angle", ".x.rate": "x", ".y.rate": "y"}.get(rest, "")
+        if (body, moves) in driven:
+            yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
+
+
+def _guesses(system: System, q: np.ndarray) -> Iterator[str]:
+    """Start values that are not held, and so choose the way in which a mechanism is assembled."""
+    for key, given in system.mechanism.start.items():
+        body, rest = started(key)
+        at = given if key.endswith("rate") else float(q[system.coordinates.index(key if rest else f"{body}.angle")])
         if abs(at - given) > TOLD:
             told, found = start_text(key, given), start_text(key, at)
             yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"

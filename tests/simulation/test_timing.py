@@ -1,0 +1,52 @@
+"""The time at which a coordinate passes a mark, and its stated error, against closed forms."""
+
+import math
+
+import pytest
+from scipy.special import ellipk, ellipkinc
+
+import jointplay as jp
+
+PENDULUM = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {a: {bar: 1 m, mass: 1 kg}}
+joints: {J: {kind: revolute, between: [ground.O, a.start]}}
+start: {a: 0}
+""")
+PIN = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {pin: {mass: 1 kg, inertia: 1 kg*m^2}}
+joints:
+  J: {kind: revolute, between: [ground.O, pin.centre], clearance: 20 mm, contact: {kind: rigid, restitution: 0.5}}
+journals: centred
+""")
+
+
+@pytest.mark.parametrize(("rtol", "every"), [(1e-5, None), (1e-8, None), (1e-8, 0.05), (1e-8, 0.0025)])
+def test_the_stated_error_of_a_time_covers_the_true_one(rtol, every):
+    """A pendulum let go level passes 0.3 rad from its lowest place, after 0, 1 and 2 periods."""
+    run = jp.simulate(PENDULUM, until=5.0, stepper=jp.RungeKutta(rtol=rtol), every=every)
+    pace, k = math.sqrt(1.5 * 9.81), math.sin(math.pi / 4)
+    quarter = ellipk(k * k)
+    first = quarter - ellipkinc(math.asin(math.sin(0.15) / k), k * k)
+    for turns in range(3):
+        asked = {"below": 0.3 - math.pi / 2, "begin": 4 * turns * quarter / pace}
+        time, error = jp.results.when_with_error(run, "angle", "a", **asked)
+        off = abs(time - (first + 4 * turns * quarter) / pace)
+        assert off < 3 * error < 120 * off and time == jp.results.when(run, "angle", "a", **asked)
+
+
+def test_an_impact_between_two_samples_is_in_the_error():
+    """A pin falls through its play and bounces at 63.9 ms; samples 10 ms apart do not see the moment."""
+    for every, most in ((0.01, 5e-3), (None, 1e-6)):
+        run = jp.simulate(PIN, until=0.15, every=every)
+        time, error = jp.results.when_with_error(run, "y", "pin", below="-17.8 mm")
+        assert abs(time - math.sqrt(2 * 0.0178 / 9.81)) < error < most
+
+
+def test_a_mark_that_may_never_be_reached_and_signals_without_errors():
+    run = jp.simulate(PENDULUM, until=1.0, stepper=jp.RungeKutta(rtol=1e-3))
+    lowest = float(run.y.sel(body="a").min())
+    assert jp.results.when_with_error(run, "y", "a", below=lowest + 1e-9)[1] == math.inf
+    assert math.isnan(jp.results.when_with_error(run, "angle_rate", "a", below=-1.0)[1])
+    assert all(math.isnan(x) for x in jp.results.when_with_error(run, "y", "a", above=9.0))
