@@ -36,8 +36,7 @@ def arrivals(result, mark="100 mm"):
     found = []
     for turn in np.arange(0.5, 3.0, 0.5):
         back = jp.results.when(result, "x", "ram", below=mark, begin=turn)
-        found.append(jp.results.when_with_error(
-            result, "x", "ram", above=mark, begin=back))  # fmt: skip
+        found.append(jp.results.when_with_error(result, "x", "ram", above=mark, begin=back))
     return np.array(found).T
 
 
@@ -64,7 +63,6 @@ _, other, _ = later(loose.loosen("J4", "0.3 mm", contact=soft))
 print(f"with compliant contact: {other.min():.3f} to {other.max():.3f} ms")
 passed = arrivals(twin)[0, 0]
 speed = float(twin.x_rate.sel(body="ram").interp(time=passed))
-print(f"by hand: 0.3 mm at {speed:.2f} m/s is {0.3 / speed:.3f} ms")
 turns = [jp.results.when(one, "x_rate", "ram", below=0.0, begin=passed) for one in (run, twin)]
-print(f"the ram turns back {1e3 * (turns[0] - turns[1]):.3f} ms later")
+print(f"by hand 0.3 mm / {speed:.2f} m/s = {0.3 / speed:.3f} ms; it turns back {1e3 * (turns[0] - turns[1]):.3f} ms later")
 run.jp.report("page.html", twin=twin)
