@@ -64,5 +64,5 @@ print(f"with compliant contact: {other.min():.3f} to {other.max():.3f} ms")
 passed = arrivals(twin)[0, 0]
 speed = float(twin.x_rate.sel(body="ram").interp(time=passed))
 turns = [jp.results.when(one, "x_rate", "ram", below=0.0, begin=passed) for one in (run, twin)]
-print(f"by hand 0.3 mm / {speed:.2f} m/s = {0.3 / speed:.3f} ms; it turns back {1e3 * (turns[0] - turns[1]):.3f} ms later")
+print(f"by hand 0.3 mm / {speed:.2f} m/s = {0.3 / speed:.3f} ms; it turns {1e3 * (turns[0] - turns[1]):.3f} ms off")
 run.jp.report("page.html", twin=twin)

@@ -95,13 +95,7 @@ def comparison(runs: Mapping[str, xarray.Dataset], signals: Sequence[str]) -> Fi
                 high = max(drawn, key=lambda name: largest(drawn[name]))
                 ax = row[next(i for i, names in enumerate(columns) if high in names)]
                 inside: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7.5, "color": "#555555"}
-                ax.text(
-                    0.99,
-                    0.97,
-                    f"peaks reach {float(f'{largest(drawn[high]):.3g}'):g} {unit}",
-                    transform=ax.transAxes,
-                    **inside,
-                )
+                ax.text(0.99, 0.97, f"peaks reach {largest(drawn[high]):.3g} {unit}", transform=ax.transAxes, **inside)
             row[0].set_ylabel("\n".join((*signal.replace("_", " ").rsplit(".", 1), f"({unit})")))
         for ax in axes[0]:
             legend(ax)

@@ -211,20 +211,24 @@ def tracking_error(
             left.set_ylabel(f"{name.rpartition('.')[2].replace('_', ' ')} ({unit})")
             legend(left)
             size, unit = spoken(si, largest(error[time >= settled]) if settled < time[-1] else largest(error))
-            error = error / size
             if twin is not None and name in ideal:
                 behind(right, twin.time.values, ideal[name][0] / size, "ideal")
-            right.plot(time, error, **look(i))
+            right.plot(time, error / size, **look(i))
             legend(right)
-            if 0 < settled < time[-1]:
-                error = error[time >= settled]
-                right.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
-            no_round_off(right, [error], largest(aim) / size)
-            right.set_ylabel(f"error ({unit})")
-            note(right, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+            _off(right, time, error / size, settled, largest(aim) / size, unit)
         over_time(axes[-1])
         axes[0, 0].margins(x=0)
     return figure
+
+
+def _off(ax: Axes, time: np.ndarray, error: np.ndarray, settled: float, beside: float, unit: str) -> None:
+    """Scale and words of a panel with an error: what remains once the loop counts as settled."""
+    if 0 < settled < time[-1]:
+        error = error[time >= settled]
+        ax.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
+    no_round_off(ax, [error], beside)
+    ax.set_ylabel(f"error ({unit})")
+    note(ax, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
 
 
 # of a signal its values, what they should be, the error, and the unit
