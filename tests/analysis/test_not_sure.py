@@ -40,9 +40,14 @@ def test_no_indicator_takes_noise_on_a_periodic_signal_for_chaos():
     assert np.isnan(slope.error)  # its fit window holds four samples
     row, _ = divergence_evidence(slope, chosen, explained=False, decides=True)
     assert row.votes == INCONCLUSIVE and "too few samples" in row.says and row.as_dict()["error"] is None
-    zero_one = zero_one_evidence(series, False, {}, True)
-    assert zero_one.votes == INCONCLUSIVE and "open" in zero_one.says  # 0.5 is within its error
     assert better_evidence(series, chosen, repetition(series).residual).votes == INCONCLUSIVE
+
+
+def test_the_zero_one_test_speaks_beyond_its_error_only():
+    noise = np.random.default_rng(1).normal(size=len(TIME))
+    said = [zero_one_evidence(Series(TIME, wave(TIME) + a * noise), False, {}, True) for a in (0.1, 0.3, 1.0)]
+    assert [one.votes for one in said] == [INCONCLUSIVE, INCONCLUSIVE, CHAOTIC]
+    assert abs(said[1].value - 0.5) < said[1].error and "open" in said[1].says and "near 0" in said[0].says
 
 
 def test_neighbours_foretell_chaos_better_than_phases():

@@ -263,16 +263,12 @@ def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any], 
     if not found.usable:
         said = f"too few samples once thinned against oversampling ({about})"
         return Evidence("0-1 test", None, None, said, INCONCLUSIVE, decides)
-    clear = found.K - found.spread > K_CHAOS
+    clear = found.K - found.error > K_CHAOS
     said = (
-        "near 1"
-        if clear
-        else "near 0"
-        if found.K + found.spread < K_CHAOS
-        else f"open: {K_CHAOS:g} is within its error"
+        "near 1" if clear else "near 0" if found.K + found.error < K_CHAOS else f"open: {K_CHAOS:g} is within its error"
     )
     said += ", which impact spikes bring about as well" if explained and clear else ""
-    return Evidence("0-1 test", found.K, found.spread, f"{said}; {about}", chaos(clear), decides)
+    return Evidence("0-1 test", found.K, found.error, f"{said}; {about}", chaos(clear), decides)
 
 
 def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
-DECADES = 14  # below the largest that a spectrum shows
+DECADES = 14  # below the largest that a spectrum shows at most: what is smaller is rounding
 
 
 def power_spectrum(found: xarray.Dataset) -> Figure:
