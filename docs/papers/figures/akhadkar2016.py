@@ -8,10 +8,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from shared import BLUE, COLOURS, GREEN, GREY, PURPLE, RED, bars, panels
 
+from jointplay.papers import akhadkar2016_published as published
 from jointplay.papers import akhadkar2016_told as told
 from jointplay.papers.akhadkar2016 import (
     IDEAL,
     ONE,
+    TABLE_4,
     TABLE_5,
     TABLE_6,
     TWO,
@@ -200,6 +202,25 @@ def branch() -> plt.Figure:
         axes.plot(late["time"], error, color=colour, lw=0.7, label=name)
     axes.set(xlabel="time (s)", ylabel="tracking error (deg)", title="the crank tells the branch", ylim=(-4, 5.5))
     axes.legend(loc="upper center", ncols=3, fontsize=7)
+    return figure
+
+
+def program() -> plt.Figure:
+    """tau6 in Table 4: printed, by equation 22, and by the published program."""
+    figure, (left, right) = panels(2)
+    gains, printed = zip(*[(gains, cells[:2]) for _, gains, cells in TABLE_4.values()], strict=True)
+    errors, torques = zip(*[published.tracked(WIDE, one) for one in gains], strict=True)
+    runs = [motion(Case("tau6", WIDE, gains=one), published.SAMPLED) for one in gains]
+    samples = [float(abs(run["control"].values[run["time"].values >= 1]).max()) for run in runs]
+    names = [f"{k:g}, {slope:g}" for k, slope in gains]
+    for axes, text, column, ours, theirs in (
+        (left, ERROR, 0, [tracking(Case("tau6", WIDE, gains=one)).error for one in gains], errors),
+        (right, "max torque of samples (N m)", 1, samples, torques),
+    ):
+        sets = {"printed": [float(x[column]) for x in printed], "published program": theirs, "equation 22": ours}
+        bars(axes, names, sets, (GREY, RED, BLUE))
+        axes.set(xlabel="K, Lambda", ylabel=text)
+    left.legend(loc="upper left")
     return figure
 
 
