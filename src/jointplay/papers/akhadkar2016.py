@@ -85,6 +85,7 @@ TRIED = (
     ": with friction up to 0.6, restitution 0.9, J3 loose in place of J2, twice and ten times the play, steps of 1e-5 "
     "to 1e-3 s and of second order it is 1.1 to 2.1 times, so that none of these is the cause"
 )
+SLIP = "likely a slip in its law"
 PUBLISHED = (
     "; tau6 of the program that the authors' group publishes (SICONOS, FourBarClearance) has half the rocker's inertia "
     "in its centripetal term: with that and friction 0.1 it is "
@@ -220,7 +221,7 @@ def program(case: Case, torque: bool = False) -> str:
         return ""
     from .akhadkar2016_published import tracked
 
-    error, samples = tracked(case.plays, case.gains or GAINS["tau6"])
+    error, samples = tracked(case.plays, case.gains or GAINS["tau6"], case.frequency)
     return PUBLISHED + (f"{samples:.4g} in samples 5 ms apart" if torque else f"{error:.3g}")
 
 
@@ -286,7 +287,7 @@ def table_4() -> Iterator[Row]:
             for mu in (0.1, 0.0):
                 one, group = replace(base, friction=mu), f"4 {base.law} {base.gains} {mu}"
                 case = one.case(gains=list(one.gains or ()))
-                start = "likely a slip in its law" if base.law == "tau6" else ALIKE + TRIED
+                start = SLIP if base.law == "tau6" else ALIKE + TRIED
                 if base.gains in ((100.0, 50.0), (50.0, 2.0)):
                     start = f"mostly {TRANSIENT}"
                 off = lambda x, one=one, error=error, start=start: off_by(error, start + program(one), x)  # noqa: E731
@@ -359,7 +360,7 @@ def fast_play(f: float, law: str, error: str, torque: str) -> Iterator[Row]:
             return Found(None, f"{one.end}; at half the step {two.end}", ended=False)
         if abs(y - x) > 0.1 * abs(x):
             return Found(y, f"{x:.4g} at 1e-5 s, {y:.4g} at half the step", spread=abs(y - x))
-        why = f"; {ALIKE}" if which == "error" else ""
+        why = (f"; {SLIP if law == 'tau6' else ALIKE}" if which == "error" else "") + program(play, which == "torque")
         return Found(x, f"{times(printed, x)}; at half the step {y:.4g}{why}")
 
     yield cell("table 5", case, ERROR, "deg", error, lambda: judged("error", error), group=group)

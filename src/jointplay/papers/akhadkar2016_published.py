@@ -17,7 +17,7 @@ from ..model.control import use
 from ..model.motions import sine
 from ..numerics.functions import acos, atan2, cos, hypot, sin
 from ..simulation import simulate
-from .akhadkar2016_told import INERTIAS, LENGTHS, MASS, SPEED
+from .akhadkar2016_told import INERTIAS, LENGTHS, MASS
 
 SAMPLED = 5e-3  # s: the program writes every 500th of its steps
 
@@ -47,13 +47,16 @@ def published(loop: Any, *, k: Scalar, slope: Scalar) -> Vector:
 
 @functools.lru_cache(16)
 def tracked(
-    plays: tuple[float, float], gains: tuple[float, float] = (200.0, 10.0), until: float = 10.0
+    plays: tuple[float, float],
+    gains: tuple[float, float] = (200.0, 10.0),
+    frequency: float = 0.75,
+    until: float = 10.0,
 ) -> tuple[float, float]:
     """The largest tracking error (deg) of all steps from 1 s on, and the largest torque (N m) of samples 5 ms apart;
-    plays in mm, friction 0.1."""
+    plays in mm, frequency in pi rad/s, friction 0.1."""
     from .akhadkar2016 import SETTLED, STEP, scheme
 
-    law = use(published, "crank", sine(6.0, SPEED), settled=SETTLED, k=gains[0], slope=gains[1])
+    law = use(published, "crank", sine(6.0, frequency * math.pi), settled=SETTLED, k=gains[0], slope=gains[1])
     mechanism = library.crank_rocker_2016(*(1e-3 * x for x in plays))
     run = simulate(mechanism, until, scheme(STEP), every=SAMPLED, strict=False, control=law, error=False)
     late = abs(run["control"].values[run["time"].values >= SETTLED])
