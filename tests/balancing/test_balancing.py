@@ -368,3 +368,21 @@ def test_bounds_and_kinds_are_read():
     ]  # fmt: skip
     assert found[0].options["radius"] == (0.08, 0.08) and found[0].options["mass"][1] == 2.0
     assert found[1].options["ratio"] == (-2.0, -2.0) and found[2].options["value"][0] == 1.0
+
+
+def test_a_balance_does_not_know_how_large_a_mechanism_is():
+    """The same four-bar in another size and mass, with geared inertias: what shakes before is that of the mechanism
+    without them, and an exact balance is as impossible."""
+    found = []
+    for length, mass in ((1.0, 1.0), (0.01, 1e-6)):
+        inertias = tuple(mass * length**2 * x for x in (1e-3, 1e-2, 2e-3))
+        centres = tuple((length * x, length * y) for x, y in ((0.05, 0), (0.12, 0.05), (0.12, 0.01)))
+        sizes, masses = ([f * x for x in one] for f, one in ((length, (0.1, 0.35, 0.25, 0.4)), (mass, (0.3, 0.8, 0.5))))
+        made = jp.library.four_bar(sizes, masses, inertias, 0.0, centres=centres)
+        made = made.replace(gravity=(0, 0), drives=four_bar().drives)
+        asked = "crank,rocker,crank.geared,rocker.geared"
+        found.append(balancing.balance(made, "force+moment", asked))
+        moment = motion(made).peak("moment", parameters(made))
+        assert found[-1].before["shaking_moment_peak"] == pytest.approx(moment, rel=1e-12)
+        assert moment / (mass * length**2) == pytest.approx(1.31228, rel=1e-5)
+    assert not any(one.feasible for one in found)

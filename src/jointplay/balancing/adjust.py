@@ -26,6 +26,7 @@ from ..model.units import (
 from .demands import labels, parameters, springs, stiffness_unit
 
 OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
+DISC, LIGHT = 1 / 16, 1e-6  # of the mechanism: mass and inertia of a geared disc before it is designed
 FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
 NOWHERE = 1e-13  # m: places nearer to 0 are round-off
 HEAVY = 100.0  # times the mass of all bodies: the most a counterweight has unless bounds say otherwise
@@ -172,9 +173,12 @@ def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
         if ratio[0] != ratio[1] or ratio[0] == 0:
             raise InputError(f"adjust {one.element}.geared: ratio must be one number, as in ratio=-1")
         where = pivots[0][0].partition(".")[2]
+        heavy = sum(body.whole()[0] for body in mechanism.bodies.values())
+        far = max(math.hypot(*at) for body in mechanism.bodies.values() for at in body.all_points().values())
+        disc = Body(mass=DISC * heavy, inertia=LIGHT * heavy * (far or 1.0) ** 2, points={"pivot": (0.0, 0.0)})
         start = mechanism.start.get(one.element)
         mechanism = mechanism.replace(
-            bodies={**mechanism.bodies, name: Body(mass=0.1, inertia=1e-6, points={"pivot": (0.0, 0.0)})},
+            bodies={**mechanism.bodies, name: disc},
             joints={
                 **mechanism.joints,
                 f"{name}_pivot": Revolute(between=(f"ground.{where}", f"{name}.pivot")),
@@ -205,6 +209,11 @@ class Space:
         self.held = {b: [mechanism.value(f"{b}.{f}") for f in FIELDS] for b in mechanism.bodies}
         self.table = np.array(list(self.held.values()))
         self.slots = [self._slot(v.address) for v in self.variables]
+
+    def without(self, base: Mechanism) -> np.ndarray:
+        """The parameters of the mechanism as it was, without the discs that are added to it."""
+        added = [label[0] in self.mechanism.bodies and label[0] not in base.bodies for label in self.index]
+        return np.where(added, 0.0, self.base)
 
     def _add(self, address: str, low: float, high: float, value: float) -> None:
         self.variables.append(Variable(address, low, high, value))
@@ -239,7 +248,7 @@ class Space:
 
     def _geared(self, one: Adjustable) -> None:
         low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, self._spin())
-        self._add(f"{one.element}_geared.inertia", max(low, 1e-12), high, 0.01 * self._spin())
+        self._add(f"{one.element}_geared.inertia", max(low, 1e-15 * self._spin()), high, 0.01 * self._spin())
 
     def _spring(self, one: Adjustable) -> None:
         held = self.mechanism.value(f"{one.element}.stiffness")

@@ -142,7 +142,7 @@ def trade_off(
     moved = motion(driven, times, complex(*pole))
     space = Space(ready, asked)
     found = front(space, Square.of(space, moved, of), Square.of(space, moved, against), points)
-    return _dataset(space, moved, found, of, against)
+    return _dataset(space, moved, found, of, against, space.without(base))
 
 
 def front(space: Space, first: Square, second: Square, points: int) -> list[np.ndarray]:
@@ -197,7 +197,9 @@ def _along(
     return made
 
 
-def _dataset(space: Space, moved: MotionSignals, found: list[np.ndarray], of: str, against: str) -> xarray.Dataset:
+def _dataset(
+    space: Space, moved: MotionSignals, found: list[np.ndarray], of: str, against: str, before: np.ndarray
+) -> xarray.Dataset:
     from xarray import Dataset
 
     from .quantities import UNITS
@@ -206,7 +208,7 @@ def _dataset(space: Space, moved: MotionSignals, found: list[np.ndarray], of: st
     data: dict[str, Any] = {}
     for quantity in QUANTITIES:
         values = np.array([moved.rms(quantity, theta) for theta in thetas])
-        text = {"units": UNITS[quantity], "unbalanced": moved.rms(quantity, space.base)}
+        text = {"units": UNITS[quantity], "unbalanced": moved.rms(quantity, before)}
         data[f"{quantity}_rms"] = ("point", values, text)
     designs = [space.design(s) for s in found]
     addresses = list(designs[0])

@@ -193,7 +193,7 @@ def _found(
     design = space.design(s)
     before, after = NONE, NONE
     if moved is not None:
-        before, after = (dict[str, float | None](moved.measures(x)) for x in (space.base, space.parameters(s)))
+        before, after = (dict[str, float | None](moved.measures(x)) for x in (space.without(base), space.parameters(s)))
         rough = [name for name, joint in base.joints.items() if joint.pin_law()]
         notes = [*notes, f"torques are without the friction of the pins {', '.join(rough)}"] if rough else notes
     return Balance(
@@ -337,7 +337,7 @@ def _least(
     values = np.linalg.svd(rows, compute_uv=False)
     s = descend(space, moved, quantity, how)
     worth = moved.rms if how == "rms" else moved.peak
-    was, now = worth(quantity, space.base), worth(quantity, space.parameters(s))
+    was, now = worth(quantity, space.without(base)), worth(quantity, space.parameters(s))
     rank = int((values > 1e-9 * values[0]).sum())
     residual = now / was if was else 0.0
     return _found(base, ready, goal, rank, [], True, "", residual, space, s, moved, [])
