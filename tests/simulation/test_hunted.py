@@ -275,3 +275,23 @@ def test_a_tiny_wheel_does_not_hide_what_a_heavy_body_needs():
     run, sure = jp.simulate(ideal, 1e-3, jp.MoreauJean(1e-4)), jp.inverse_dynamics(ideal, [0.0])
     assert run.effort.values[0] == pytest.approx(sure.effort.values[0], rel=1e-6)
     assert run.force_y.values[0] == pytest.approx(sure.force_y.values[0], rel=1e-6)
+
+
+def test_a_largest_force_of_the_start_is_told():
+    """A compliant journal begins on its wall without the depth that bears its load: 164 N where 121 N follow."""
+    loose = jp.library.slider_crank(speed=30.0).loosen(
+        "J3", 1e-5, contact=jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e9})
+    )
+    run, told = (jp.simulate(loose, 0.1, settled=late, error=False) for late in (0.0, 0.02))
+    assert "J3: its largest force, 164.174 N, is that of the start" in run.attrs["notes"]
+    assert "of the start, at" not in told.attrs["notes"] and float(told.peak_force_settled[2]) < 122
+
+
+def test_a_contact_that_ends_after_the_run_is_not_counted():
+    """It ended in the last step, which goes beyond the end."""
+    law = "{kind: compliant, normal: {law: hunt_crossley, stiffness: 1e8}}"
+    ball = jp.loads(BALL.format(gravity=-9.81, e=0).replace("{kind: rigid, restitution: 0}", law))
+    first = jp.simulate(ball, 0.02, error=False)
+    begin, lasts = (float(first[name][0]) for name in ("impact_time", "impact_duration"))
+    short, long = (jp.simulate(ball, begin + x * lasts, error=False) for x in (0.999999, 1.001))
+    assert int(short.impacts[0]) == 0 == short.sizes["impact"] and int(long.impacts[0]) == 1 == long.sizes["impact"]

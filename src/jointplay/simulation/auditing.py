@@ -27,6 +27,7 @@ SPIKE = 10.0  # times its mean: a force worth a note,
 SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins have some 1e8 N/m
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
+FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -165,6 +166,24 @@ def strained(reading: Reading) -> list[str]:
                 "where a load that changes throws a pin round its bearing. Rigid bodies have it, real ones if "
                 f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
                 "compliant contact tells"
+            )
+    return notes
+
+
+def begun(reading: Reading) -> list[str]:
+    """Notes of compliant joints whose largest force is that of their start: a journal begins on its wall, or in the
+    middle of its play, without the depth at which the wall bears the load, and swings."""
+    notes = []
+    later = reading.time > FIRST * reading.time[-1] if len(reading.time) else np.zeros(0, bool)
+    for name in reading.mechanism.loose(Compliant) if later.any() and reading.before is None else ():
+        most, when = reading.peak(f"{name}.force")
+        if (
+            0 < when <= FIRST * reading.time[-1]
+            and math.sqrt(most) > MORE * reading.sampled("force", name)[later].max()
+        ):
+            notes.append(
+                f"{name}: its largest force, {math.sqrt(most):.6g} N, is that of the start, at {when:.3g} s, where its "
+                f"wall is not pressed in yet; settled tells that of what follows"
             )
     return notes
 

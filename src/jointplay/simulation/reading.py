@@ -15,7 +15,7 @@ from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.compliance import Compliance
 from ..physics.record import Signal
-from .auditing import audit, strained, trust
+from .auditing import audit, begun, strained, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -92,9 +92,11 @@ class Reading:
     def rows(self, stream: str) -> dict[str, np.ndarray]:
         """The rows of a stream."""
         found = self.run.rows(stream, self.lane)
-        if not self.late:
+        kept = found["time"] >= (self.simulation.settled if self.late else -math.inf)
+        if "duration" in found:  # the last step may go beyond the end, and a contact end there
+            kept &= found["time"] + found["duration"] <= self.simulation.ends[self.lane]
+        if kept.all():
             return found
-        kept = found["time"] >= self.simulation.settled
         return {name: values[kept] for name, values in found.items()}
 
     @property
@@ -354,7 +356,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     for joint, push in one.pushes.items():
         if push < 0:  # where that ends a run, its outcome says so
             remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
-    remarks += [*unlisted(simulation, lane), *strained(reading)]
+    remarks += [*unlisted(simulation, lane), *strained(reading), *begun(reading)]
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     if outcome.complete and simulation.every and len(reading.time) and reading.time[-1] < outcome.time * (1 - 1e-9):
