@@ -295,3 +295,21 @@ def test_a_contact_that_ends_after_the_run_is_not_counted():
     begin, lasts = (float(first[name][0]) for name in ("impact_time", "impact_duration"))
     short, long = (jp.simulate(ball, begin + x * lasts, error=False) for x in (0.999999, 1.001))
     assert int(short.impacts[0]) == 0 == short.sizes["impact"] and int(long.impacts[0]) == 1 == long.sizes["impact"]
+
+
+def test_a_flywheel_elsewhere_does_not_stop_a_light_pin_from_rebounding():
+    """A pin of 1 g that is shaken in a slot strikes its upper side 16 times (by a closed form), whatever else moves."""
+    for heavy in (1e-6, 1e3):
+        shaken = jp.loads(f"""
+name: pin beside a flywheel
+ground: {{points: {{O: [0, 0], E: [-0.3, 0]}}}}
+bodies: {{fly: {{mass: {heavy} kg, inertia: {heavy / 2}}}, pin: {{mass: 1 g, inertia: 1e-8}}}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, fly.centre]}}
+  S: {{kind: slot, between: [ground.E, pin.centre], clearance: 0.02 mm, contact: {{kind: rigid, restitution: 0.6}}}}
+forces: {{shake: {{kind: force, at: pin.centre, y: {{kind: sine, amplitude: 0.03, frequency: 300}}}}}}
+start: {{fly: 0, fly.rate: 100, pin: 0, pin.x: -0.3, pin.y: 0, journals: centred}}
+""")
+        run = jp.simulate(shaken, 0.1, error=False)
+        assert int(run.impacts.sel(contact="S.upper")) == 16
+        assert float(run.share_free.sel(contact="S.lower")) == pytest.approx(0.75987, abs=0.02)

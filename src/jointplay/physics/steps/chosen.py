@@ -20,13 +20,14 @@ within the rounding d of its gap, and what rebounds no faster rests, or it would
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from ...engine.text import branch, seldom
 from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
-from ...numerics.linalg import dot
+from ...numerics.linalg import dot, is_zero
 from ..contact_solver import OPEN, STICKING, either
 from ..motion import ROUND_OFF, WATCHED
 from ..step import State
@@ -39,6 +40,7 @@ SLOW = 1e-4  # a body that hardly moves is judged by this share of the kinetic e
 RESTING = (
     1e-2  # changes of force on a body that has not moved yet are judged by this share of what contacts kept it from
 )
+LIGHTER = 1e4  # times the energy of a body that a contact joins: beside more its rebounds are not neglected
 INSTANT = 1e-9  # of the time so far: when a contact lets go is not asked more closely
 COARSEST = 1e-2  # of the speeds: what is faster is never neglected, else rows of elastic impacts would go uncounted
 COARSER = 1.05  # by which what is neglected grows with each impact that follows another at once
@@ -153,10 +155,18 @@ class ChosenStep(Onset):
     def still(self, i: int, response: Scalar) -> Scalar:
         """The rate of a gap that counts as none: it has less than rtol^2 of the kinetic energy, or more in a row of
         impacts; or what draws the contact shut gives it such a rate within rounding."""
-        rtol, energy = self.motion.given("rtol"), sum(self.scales, start=0.0)
+        rtol, energy = self.motion.given("rtol"), self.beside(i)
         neglected = minimum(rtol * maximum(self.recent.watched[-1], 1.0), maximum(rtol, COARSEST))
         gained = sqrt(2 * ROUND_OFF * self.going.falls[i])
         return maximum(maximum(STILL, gained), neglected * sqrt(energy * abs(response)))
+
+    def beside(self, i: int) -> Scalar:
+        """The kinetic energy beside which that of a rebound is small: of all bodies, unless one that the contact joins
+        has far less; a flywheel elsewhere says nothing about a light pin."""
+        line, total = self.near.normals[i], sum(self.scales, start=0.0)
+        joined = [x for k, x in enumerate(self.scales) if not all(is_zero(n) for n in line[3 * k : 3 * k + 3])]
+        least = functools.reduce(minimum, joined, total)
+        return minimum(total, maximum(LIGHTER * least, total / (LIGHTER * LIGHTER)))
 
     def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
         """A contact whose rebound counts as none is brought to rest.  If it kept its rate, the next impact beside it
