@@ -151,6 +151,13 @@ def _meant(mechanism: Mechanism, name: str, options: dict[str, tuple[float, floa
     raise InputError(f"adjust {name!r}: no body, spring or number of a body{suggestion(name, known)}")
 
 
+def disc(mechanism: Mechanism) -> Body:
+    """A disc that is small beside a mechanism, about its pivot."""
+    heavy = sum(body.whole()[0] for body in mechanism.bodies.values())
+    far = max(math.hypot(*at) for body in mechanism.bodies.values() for at in body.all_points().values())
+    return Body(mass=DISC * heavy, inertia=LIGHT * heavy * (far or 1.0) ** 2, points={"pivot": (0.0, 0.0)})
+
+
 def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
     """The mechanism with the geared inertias that are asked for: discs on the ground pivots of their bodies, which turn
     against them."""
@@ -173,12 +180,9 @@ def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
         if ratio[0] != ratio[1] or ratio[0] == 0:
             raise InputError(f"adjust {one.element}.geared: ratio must be one number, as in ratio=-1")
         where = pivots[0][0].partition(".")[2]
-        heavy = sum(body.whole()[0] for body in mechanism.bodies.values())
-        far = max(math.hypot(*at) for body in mechanism.bodies.values() for at in body.all_points().values())
-        disc = Body(mass=DISC * heavy, inertia=LIGHT * heavy * (far or 1.0) ** 2, points={"pivot": (0.0, 0.0)})
         start = mechanism.start.get(one.element)
         mechanism = mechanism.replace(
-            bodies={**mechanism.bodies, name: disc},
+            bodies={**mechanism.bodies, name: disc(mechanism)},
             joints={
                 **mechanism.joints,
                 f"{name}_pivot": Revolute(between=(f"ground.{where}", f"{name}.pivot")),
