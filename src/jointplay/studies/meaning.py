@@ -184,11 +184,10 @@ def first_order(x: np.ndarray, y: np.ndarray) -> float:
 def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int = 0) -> Dataset:
     """Which clearance to halve first: what half of its values would gain of a metric, the most first.
 
-    Of a study without clearances (or plays of gears) all axes are ranked.  A quadratic surface through all runs says it:
-    `gain` is how much the mean of the metric falls, `gain_high` how much its 95th percentile falls, `beyond` the share
-    above `limit` then, each with a standard error by bootstrap; `explained` is the share of the variance that the
-    surface explains.  Where that is little, or halves lie far outside the samples, compute the study again with the
-    halved axis.
+    Of a study without clearances (or plays of gears) all axes are ranked.  A quadratic surface through all runs says:
+    `gain`, how much the mean of the metric falls, `gain_high`, how much its 95th percentile falls, `beyond`, the share
+    above `limit` then, each with a standard error by bootstrap; `explained` is the share of the variance that it
+    explains.  Where that is little, or halves lie far outside the samples, compute the study with the halved axis.
     """
     from xarray import Dataset
 
