@@ -313,3 +313,19 @@ start: {{fly: 0, fly.rate: 100, pin: 0, pin.x: -0.3, pin.y: 0, journals: centred
         run = jp.simulate(shaken, 0.1, error=False)
         assert int(run.impacts.sel(contact="S.upper")) == 16
         assert float(run.share_free.sel(contact="S.lower")) == pytest.approx(0.75987, abs=0.02)
+
+
+def test_loose_pins_in_a_row_swing_as_a_double_pendulum():
+    """Two equal bodies that hang in one another's bores: their pins swing at sqrt((2 + sqrt 2) g / c)."""
+    hung = jp.loads("""
+name: two pins
+gravity: [0, -9.81]
+ground: {points: {O: [0, 0]}}
+bodies: {a: {mass: 1 kg, inertia: 0.1}, b: {mass: 1 kg, inertia: 0.1}}
+joints:
+  A: {kind: revolute, between: [ground.O, a.centre], clearance: 0.1 mm}
+  B: {kind: revolute, between: [a.centre, b.centre], clearance: 0.1 mm}
+start: {a: 0, b: 0}
+""")
+    found = results.audited(jp.simulate(hung, 0.01, jp.MoreauJean(1e-5)), "swing of a journal in one step")
+    assert found == pytest.approx(1e-5 * math.sqrt((2 + math.sqrt(2)) * 9.81 / 1e-4), rel=1e-3)

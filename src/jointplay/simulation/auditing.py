@@ -220,20 +220,20 @@ def whirl(reading: Reading) -> float:
 
 def swing(reading: Reading) -> float:
     """How far (rad) the fastest journal swings about the wall that carries it in a step: pressed with a force F into a
-    bearing of clearance c it does so at sqrt(F w / c), w (1/kg) being how readily its bodies give way."""
+    bearing of clearance c it does so at sqrt(F w / c), w (1/kg) being how readily its bodies give way; several swing
+    together."""
     system, ideal, fastest = reading.system, statics.closed(reading.system), 0.0
-    rows = {name: [i for i, row in enumerate(ideal.rows) if ideal.mechanism.owner(row) == name]
-            for name in reading.system.journals}  # fmt: skip
-    for i in some(reading):
+    owners = {i: ideal.mechanism.owner(row) for i, row in enumerate(ideal.rows)}
+    rows = [i for i, name in owners.items() if name in system.journals]
+    stiff = [reading.largest(f"{owners[i]}.normal") / reading.mechanism.joints[owners[i]].looseness for i in rows]
+    for i in some(reading) if rows else ():
         q, t = [reading.columns[name][i] for name in system.coordinates], reading.time[i]
         here, across = system.evaluate(q, t=t), ideal.evaluate(q, t=t).B
-        for name, part in rows.items():
-            lines = np.vstack([here.B, across[part]])
-            ready = lines @ np.linalg.solve(here.M, lines.T)
-            n = len(here.B)
-            ready = ready[n:, n:] - ready[n:, :n] @ np.linalg.pinv(ready[:n, :n], RANK) @ ready[:n, n:]
-            force = reading.largest(f"{name}.normal") / reading.mechanism.joints[name].looseness
-            fastest = max(fastest, force * float(np.linalg.eigvalsh(ready)[-1]) if part else 0.0)
+        lines = np.vstack([here.B, across[rows] * np.sqrt(stiff)[:, None]])
+        ready = lines @ np.linalg.solve(here.M, lines.T)
+        n = len(here.B)
+        ready = ready[n:, n:] - ready[n:, :n] @ np.linalg.pinv(ready[:n, :n], RANK) @ ready[:n, n:]
+        fastest = max(fastest, float(np.linalg.eigvalsh(ready)[-1]))
     return reading.stepper.step * math.sqrt(fastest)  # type: ignore[attr-defined]
 
 
