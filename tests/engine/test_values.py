@@ -64,6 +64,7 @@ def test_every_public_name_is_what_it_says():
         (lambda s, p: 0 / s.x + 0 * sin(s.x), lambda s, p: 0.0),
         (lambda s, p: s.x / 4, lambda s, p: s.x * 0.25),
         (lambda s, p: where(s.x > 0, s.y, s.y), lambda s, p: s.y),
+        (lambda s, p: where(s.x > 0, 0.0, 0) * s.x + s.y, lambda s, p: s.y),
         (lambda s, p: where(~~(s.x > 0) & True | False, s.y, 1.0), lambda s, p: where(s.x > 0, s.y, 1.0)),
         (lambda s, p: branch(2 > 1, lambda: s.y, lambda: sin(s.x)), lambda s, p: s.y),
     ],
@@ -98,6 +99,7 @@ def test_equal_work_is_shared():
 def test_different_constants_are_not_shared():
     made = program(lambda s, p: where(s.x > 0, s.y / 0.0, s.y / -0.0))
     assert recorded(made, "div") == 2
+    assert recorded(program(lambda s, p: s.y / where(s.x > 0, 0.0, -0.0)), "div") == 1
     run = run_to_end(made, steps=1)
     assert run.status == ["non-finite"]
 

@@ -10,6 +10,8 @@ from jointplay.elements import Revolute
 from jointplay.model.bodies import Ground, bar
 from jointplay.model.mechanism import Mechanism
 from jointplay.statics import factors
+from jointplay.statics.assembly import assemble
+from jointplay.system import System
 
 RANK = 1e-9
 
@@ -111,3 +113,12 @@ def test_a_long_hanging_chain_swings_as_its_matrices_say():
     rates = np.sort(np.linalg.eigvals(found.A).imag)[n:]
     assert found.equilibrium
     assert_allclose(rates, right, rtol=1e-7)
+
+
+def test_a_long_chain_of_driven_bars_assembles_wherever_its_drives_begin():
+    chain = jp.library.pendulum(20)  # hangs down, and is driven upwards
+    motion = {"kind": "constant_speed", "speed": 1.0, "start": 2.0}
+    drives = {f"M{i}": {"kind": "angle", "of": bar, "motion": motion} for i, bar in enumerate(chain.bodies)}
+    q = assemble(System(chain.replace(drives=drives))).reshape(20, 3)
+    assert q[:, 2] == pytest.approx(2.0, abs=1e-9)
+    assert q[-1, :2] == pytest.approx(19.5 * np.array([np.cos(2.0), np.sin(2.0)]), abs=1e-9)

@@ -194,7 +194,10 @@ def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
             return y
         return y.args[0] if y.op == "xor" and y.args[1] is True else recorder().operation("xor", [y, x], "m")
     if name.endswith("select"):
-        return (b if a else c) if known_a else b if b is c else None
+        if known_a:
+            return b if a else c
+        alike = b is c or (known_b and type(c) is not Value and repr(b) == repr(c))  # 0.0 is not -0.0
+        return b if alike else None
     return None
 
 

@@ -12,6 +12,7 @@ from ..engine.values import number, where
 from ..model.clearances import Following
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
+from .contact_solver import either
 from .motion import Motion
 from .step import Acting, Point
 
@@ -60,18 +61,27 @@ def watch(
         lost.value = whole(place)
         return motion.point(state)[0], u * h
 
-    for i, joint in enumerate(motion.following.values()):
+    def one_by_one() -> tuple[Point, Scalar]:
+        end, length, at_end = after, h, acting
+        for i, joint in enumerate(motion.following.values()):
 
-        def push(u: Scalar, i: int = i, after: Point = after, h: Scalar = h) -> Scalar:
-            state = motion.within(before, after, h, u, before.state.t + u * h)
-            return motion.pushes(motion.acting(state))[i]
+            def push(u: Scalar, i: int = i, end: Point = end, length: Scalar = length) -> Scalar:
+                state = motion.within(before, end, length, u, before.state.t + u * length)
+                return motion.pushes(motion.acting(state))[i]
 
-        middle, end = push(half), motion.pushes(acting)[i]
-        dip, lowest = vertex(begun[i], middle, end)
-        low = branch(lowest < NEAR * maximum(begun[i], end), functools.partial(push, dip), lambda: 1.0)
-        pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (end < 0.0) | (low < 0.0))
-        pulls_at = where(middle < 0.0, where((low < 0.0) & (dip < 0.5), dip, 0.5), where(low < 0.0, dip, 1.0))
-        here = functools.partial(locate, i + 1, joint, push, pulls_at)
-        after, h = branch(pulls, here, functools.partial(tuple, (after, h)))
-        acting = motion.acting(after.state)
-    return after, acting, h
+            middle, last = push(half), motion.pushes(at_end)[i]
+            dip, lowest = vertex(begun[i], middle, last)
+            low = branch(lowest < NEAR * maximum(begun[i], last), functools.partial(push, dip), lambda: 1.0)
+            pulls = (begun[i] >= 0.0) & ((middle < 0.0) | (last < 0.0) | (low < 0.0))
+            pulls_at = where(middle < 0.0, where((low < 0.0) & (dip < 0.5), dip, 0.5), where(low < 0.0, dip, 1.0))
+            here = functools.partial(locate, i + 1, joint, push, pulls_at)
+            end, length = branch(pulls, here, functools.partial(tuple, (end, length)))
+            at_end = motion.acting(end.state)
+        return end, length
+
+    middles = motion.pushes(motion.acting(motion.within(before, after, h, half, before.state.t + half * h)))
+    three = list(zip(begun, middles, motion.pushes(acting), strict=True))
+    dips = [(vertex(*pushes)[1] < NEAR * maximum(pushes[0], pushes[2])) for pushes in three]
+    doubtful = [(a >= 0.0) & ((b < 0.0) | (c < 0.0) | dip) for (a, b, c), dip in zip(three, dips, strict=True)]
+    after, h = branch(either(doubtful), one_by_one, lambda: (after, h))
+    return after, motion.acting(after.state), h

@@ -168,7 +168,7 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
     if t == 0 and (first := placed_alike(system)) is not None:
         return first.copy()
     refused = ""
-    for begin in guesses(system):
+    for begin in guesses(system, t):
         found = assembled(system, begin, t)
         if isinstance(found, Assembly):
             break

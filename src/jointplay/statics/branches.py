@@ -28,7 +28,7 @@ def assemblies(system: System, t: float = 0.0) -> list[np.ndarray]:
     where n tries that close find w assemblies, w (n - 1) / (n - w - 2) are likely (Boender and Rinnooy Kan 1987).
     Of more than thirty bodies the tries are fewer in proportion.
     """
-    tried = (assembled(system, begin, t, False) for begin in chain(guesses(system), elsewhere(system)))
+    tried = (assembled(system, begin, t, False) for begin in chain(guesses(system, t), elsewhere(system)))
     first = next((one.q for one in tried if isinstance(one, Assembly)), None)
     if first is None:
         return []

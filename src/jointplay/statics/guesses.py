@@ -69,9 +69,21 @@ def guess(
     return np.concatenate([[*places[body], turned[body]] for body in mechanism.bodies])
 
 
-def guesses(system: System) -> Iterator[np.ndarray]:
-    """First guesses of the coordinates: from the start values, then with the angles moved, those not given more."""
+def turned(system: System, t: float) -> np.ndarray:
+    """A guess with the angles that rows of angles alone leave at time t (s): those of drives, gears and sliders."""
+    at = guess(system)
+    residual, B = system.constraints(at, t)
+    angles = np.array([name.endswith(".angle") for name in system.coordinates])
+    alone = ~system.at_rate & (B[:, angles] != 0).any(axis=1) & (B[:, ~angles] == 0).all(axis=1)
+    change = np.linalg.lstsq(B[np.ix_(alone, angles)], -residual[alone], rcond=None)[0]
+    return guess(system, dict(zip(system.mechanism.bodies, (at[angles] + change).tolist(), strict=True)))
+
+
+def guesses(system: System, t: float) -> Iterator[np.ndarray]:
+    """First guesses of the coordinates: from the start values, with the angles that are driven at time t (s), then with
+    the angles moved, those not given more."""
     yield guess(system)
+    yield turned(system, t)
     start, random = system.mechanism.start, np.random.default_rng(0)
     for i in range(1, RETRIES):
         share = i / RETRIES
