@@ -194,10 +194,7 @@ def fold(name: str, a: Any, b: Any = None, c: Any = None) -> Any:
             return y
         return y.args[0] if y.op == "xor" and y.args[1] is True else recorder().operation("xor", [y, x], "m")
     if name.endswith("select"):
-        if known_a:
-            return b if a else c
-        alike = b is c or (known_b and type(c) is not Value and repr(b) == repr(c))  # 0.0 is not -0.0
-        return b if alike else None
+        return (b if a else c) if known_a else b if b is c or (known_b and repr(b) == repr(c)) else None  # not -0.0
     return None
 
 
