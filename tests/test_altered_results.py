@@ -63,6 +63,18 @@ def test_no_alteration_ends_in_a_traceback(run, tmp_path):
     assert "shown" in found and len(set(found)) > CHOSEN / 2
 
 
+@pytest.mark.parametrize("name", ["angle", "time", "peak_normal"])
+def test_a_number_that_changed_on_the_disk_is_no_other_number(run, name, tmp_path):
+    file = tmp_path / "damaged.nc"
+    results.save(run, file)
+    assert results.load(file).identical(run)
+    written, held = file.read_bytes(), run[name].values.tobytes()
+    place = written.index(held) + len(held) // 2
+    file.write_bytes(written[:place] + bytes([written[place] ^ 1]) + written[place + 1 :])
+    with pytest.raises(InputError, match="may be damaged"):
+        results.load(file)
+
+
 def test_every_alteration_of_what_is_recognised_is_found(run):
     for name in ("x", "force_x", "gap", "kinetic", "peak_force", "impact_time"):
         assert any(name in flaw for flaw in flaws(run.assign({name: run[name].astype(str)})))

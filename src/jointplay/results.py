@@ -38,6 +38,7 @@ FORMAT_VERSION = 2
 UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
 NOT_DETERMINED = "not_determined"  # the attribute that lists headline numbers which another tolerance would change
 SUFFIXES = (".nc", ".csv", ".parquet")
+CHUNK = 65_536  # rows of a NetCDF file that have one check sum
 
 
 def from_columns(
@@ -167,14 +168,23 @@ def save(run: Dataset, path: str | os.PathLike[str]) -> None:
 
 
 def _netcdf(run: Dataset) -> bytes:
-    """A result as the bytes of a NetCDF file, made in memory: HDF5 does not survive a disk that fills up."""
+    """A result as the bytes of a NetCDF file, made in memory: HDF5 does not survive a disk that fills up.
+
+    Numbers have check sums, so that one that changes on the disk or on the way is no other number, but an error.
+    """
     import h5netcdf
     import h5py
     from xarray.backends import H5NetCDFStore
 
+    numbers = {name: x.shape for name, x in run.variables.items() if x.dtype.kind in "fiub" and x.size}
+    checked = {
+        name: {"fletcher32": True, "chunksizes": (min(shape[0], CHUNK), *shape[1:])}
+        for name, shape in numbers.items()
+        if shape
+    }
     with h5py.File("result.nc", "w", driver="core", backing_store=False, track_order=True) as memory:
         with h5netcdf.File(memory, "w") as file:
-            run.dump_to_store(H5NetCDFStore(file))
+            run.dump_to_store(H5NetCDFStore(file), encoding=checked)
         memory.flush()
         image: bytes = memory.id.get_file_image()
         return image
