@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,8 +51,9 @@ def when(
     """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never,
     `begin` if it is so already.  A mark is in SI units, or a text such as "200 mm".
 
-    name, label: such as "x", "ram".  Between samples a coordinate follows its rates, a rate its accelerations and jumps
-    where an impact must have been, and another signal a straight line: its time is good to a part of `every`.
+    name, label: such as "x", "ram", or in one "ram.x".  Between samples a coordinate follows its rates, a rate its
+    accelerations and jumps where an impact must have been, and another signal a straight line: its time is good to a
+    part of `every`.
 
     >>> import jointplay as jp
     >>> fall = jp.simulate(jp.Mechanism(bodies={"ball": {"mass": 1, "inertia": 1}}, gravity=(0, -9.81)), until=1.0)
@@ -79,6 +81,7 @@ def when_with_error(
     True
     """
     found = _asked(run, name, label, above, below, begin)
+    name, label = found.name, found.label
     doubt = _picked(run, f"{name}_error", label, found.late)
     speeds, pulls = (_picked(run, f"{name}_{of}", label, found.late) for of in ("rate", "acceleration"))
     if doubt is None or speeds is None or math.isnan(found.time):
@@ -99,6 +102,8 @@ def when_with_error(
 class _Asked(NamedTuple):
     """What is asked of a signal: its samples from a time on, the mark, on which side of it, and the answer."""
 
+    name: str
+    label: str | None
     late: np.ndarray
     times: np.ndarray
     values: np.ndarray
@@ -112,6 +117,9 @@ def _asked(
 ) -> _Asked:
     if (above is None) == (below is None):
         raise InputError("when: give the mark, above= or below=, and one of them")
+    if label is None and name not in run:
+        owner, _, name = spelled(name).rpartition(".")
+        label = owner or None
     if name not in run or "time" not in run[name].dims:
         known = [str(n) for n in run.data_vars if "time" in run[n].dims]
         raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
@@ -122,7 +130,7 @@ def _asked(
     assert values is not None
     others = [_picked(run, n, label, late) for n in beside(name)]
     found = passing(times, values, mark, sense, *others) if len(times) else math.nan
-    return _Asked(late, times, values, mark, sense, found)
+    return _Asked(name, label, late, times, values, mark, sense, found)
 
 
 def _picked(run: Dataset, name: str, label: str | None, late: np.ndarray) -> np.ndarray | None:
@@ -137,6 +145,18 @@ def _picked(run: Dataset, name: str, label: str | None, late: np.ndarray) -> np.
         signal = signal.isel({dimension: known.index(label)})
     found: np.ndarray = signal.values[late]
     return found
+
+
+def spelled(signal: str) -> str:
+    """A signal as results call it, however it is spelled: `ram.x_rate`; also `ram.x.rate`, as start values have it, and
+    `x_rate[ram]`, as studies do.
+
+    >>> spelled("ram.x.rate"), spelled("x_rate[ram]"), spelled("J2.force.x")
+    ('ram.x_rate', 'ram.x_rate', 'J2.force_x')
+    """
+    found = re.fullmatch(r"\s*(\w+)\s*\[\s*([^\[\]]+?)\s*\]\s*", signal)
+    text = f"{found[2]}.{found[1]}" if found else signal.strip()
+    return re.sub(r"\.(rate|acceleration)$|(?<=force)\.([xy])$", lambda end: f"_{end[1] or end[2]}", text)
 
 
 def _mark(given: str, unit: str) -> float:

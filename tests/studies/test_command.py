@@ -35,7 +35,7 @@ def test_a_study_its_status_a_run_of_it_and_its_page(here, capsys):
     assert main(["sweep", "replay", "grid.zarr", "J2.clearance=0,J2.friction=0.1", "-o", "near.nc"]) == 0
     assert json.loads(jp.results.load("near.nc").attrs["settings"]) == {"J2.clearance": 0.0, "J2.friction": 0.1}
     assert main(["report", "grid.zarr"]) == 0
-    page = (here / "grid.html").read_text()
+    page = (here / "grid_study.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert data["axes"][0]["values"] == [0, 2] and data["replay"] == "jointplay sweep replay grid.zarr RUN"
     assert data["metrics"]["final(angle[rocker])"]["values"][3] == pytest.approx(np.degrees(float(run.angle[-1, 2])))
@@ -54,7 +54,7 @@ def test_few_runs_are_told_one_by_one_in_readable_units_and_a_grid_has_no_confid
     table = studies.open_study("few.zarr")
     assert np.isnan(studies.share(table, "shift[rocker]", 1e-6).low)
     assert main(["report", "few.zarr"]) == 0
-    data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "few.html").read_text(), re.DOTALL)[1])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "few_study.html").read_text(), re.DOTALL)[1])
     assert len(data["runs"]) == 3 and "crank" in data["model"] and data["metrics"]["shift[rocker]"]["unit"] in said
 
 

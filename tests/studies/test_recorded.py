@@ -138,6 +138,17 @@ def test_a_mark_may_carry_its_unit():
             jp.results.when(fall, **wrong)
 
 
+def test_a_signal_has_one_name_and_other_spellings_are_taken():
+    names = [m.name for m in read_metrics(["J2.peak_force", "rms(motor.torque)", "when(ram.x.rate above 0.1)"])]
+    assert names == ["peak_force[J2]", "rms(torque[motor])", "when(x_rate[ram] above 0.1)"]
+    run = jp.simulate(BALL, until=0.5)
+    times = [jp.results.when(run, *name, below=-1.0) for name in (("y", "ball"), ("ball.y",), ("y[ball]",))]
+    assert times[0] == times[1] == times[2] > 0
+    for name in ("ball.y_rate", "ball.y.rate", "y_rate[ball]"):
+        assert jp.analysis.from_run(run, name).name == "ball.y_rate"
+        assert jp.plots.comparison({"fall": run}, [name]).axes
+
+
 def test_when_of_a_result_needs_a_signal_and_one_mark():
     run = jp.simulate(BALL, until=0.1)
     for given, said in (({}, "give the mark"), ({"above": 1, "below": 1}, "one of them")):

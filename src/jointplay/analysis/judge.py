@@ -11,8 +11,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..model.parts import suggestion
 from ..model.repeats import drive_period
 from ..physics.steps.moreau_jean import STEP
+from ..series import spelled
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
 from ..system import System
@@ -227,8 +229,8 @@ def ensure_signal(mechanism: Mechanism, signal: str | None) -> None:
     names = [
         f"{body}.{part}{end}" for body in mechanism.bodies for part in ("x", "y", "angle") for end in ("", "_rate")
     ]
-    if signal is not None and signal.replace(".rate", "_rate") not in names:
-        raise InputError(f"no signal {signal!r} in the state; there are {', '.join(names)}")
+    if signal is not None and spelled(signal) not in names:
+        raise InputError(f"no signal {signal!r} in the state{suggestion(signal, names)}")
 
 
 def determined(mechanism: Mechanism, period: float) -> Verdict:

@@ -14,8 +14,10 @@ import numpy as np
 from ..errors import InputError
 from ..host import cores
 from ..model.mechanism import Mechanism
+from ..model.parts import suggestion
 from ..model.repeats import drive_period
 from ..results import flat
+from ..series import spelled
 from ..simulation import Simulation
 from ..system import System
 from .judge import fitting
@@ -91,7 +93,7 @@ def repeats_after(row: np.ndarray, signal: str, tolerance: float, span: float) -
 
 def study_name(signal: str) -> str:
     """The name that a study has for a column of a result: `crank.angle_rate` is `angle_rate[crank]`."""
-    label, _, quantity = signal.rpartition(".")
+    label, _, quantity = spelled(signal).rpartition(".")
     return f"{quantity}[{label}]" if label else quantity
 
 
@@ -172,9 +174,10 @@ class StrobedPoints:
         if str(sim.status[0].kind) != "done":
             raise InputError(sim.status[0].text)
         columns = flat(sim.result(0))
-        if self.signal not in columns:
-            raise InputError(f"no signal {self.signal!r} in the result; there are {', '.join(columns)}")
-        found = columns[self.signal][1:][self.skip :][: self.keep]
+        signal = spelled(self.signal)
+        if signal not in columns:
+            raise InputError(f"no signal {self.signal!r} in the result{suggestion(signal, columns)}")
+        found = columns[signal][1:][self.skip :][: self.keep]
         last = dict(zip(sim.names, (float(x) for x in sim.state[0]), strict=True)) if direction else {}
         if direction:
             self.ends[direction, at] = last

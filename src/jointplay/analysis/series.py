@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
+from ..model.parts import suggestion
 from ..results import flat
+from ..series import spelled
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -110,8 +112,9 @@ def from_run(run: Dataset, name: str | None = None, period: float | None = None)
         if not liked:
             raise InputError("no body of this result moves; choose a signal with --signal")
         name = liked[-1]
+    name = name if name in columns else spelled(name)
     if name not in columns:
-        raise InputError(f"no signal {name!r} in this result; there are {', '.join(columns)}")
+        raise InputError(f"no signal {name!r} in this result{suggestion(name, columns)}")
     return Series(time, columns[name], name, period=period, simulated=True)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..model.parts import suggestion
+from ..series import spelled
 from .agreement import FINER, FIRST, Agreement
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
 from .indicators import CYCLES, comb_evidence, neighbour_evidence, prepared
@@ -298,9 +300,10 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
             raise InputError(REST)
         stay = [n for n in moving if stays(states[:, names.index(n)])]
         name = ([n for n in moving if n.endswith(".angle.rate")] or stay[:1] or moving[:1])[-1]
-    name = name.replace("_rate", ".rate")
-    if name not in names:
-        raise InputError(f"no signal {plan.signal!r} in the state; there are {', '.join(names)}")
+    name, known = spelled(name), [spelled(n) for n in names]
+    if name not in known:
+        raise InputError(f"no signal {plan.signal!r} in the state{suggestion(name, known)}")
+    name = names[known.index(name)]
     values = states[:, names.index(name)]
     return Series(
         plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True

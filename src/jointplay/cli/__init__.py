@@ -305,7 +305,8 @@ def _add_order(parser: argparse.ArgumentParser) -> None:
 
 def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument("run", metavar="RUN.nc", help="result of jointplay run, or store of jointplay sweep")
-    report.add_argument("-o", "--output", metavar="FILE", help="the page (default: the result's name with .html)")
+    report.add_argument("-o", "--output", metavar="FILE",
+                        help="the page (default: the run's name with .html, a study's with _study.html)")  # fmt: skip
     options.add_ideal(report)
     limit = "of a study: the share of runs beyond it, as in 'shift[slider]=40 um'; may be repeated"
     report.add_argument("--limit", action="append", default=[], metavar="METRIC=VALUE", help=limit)

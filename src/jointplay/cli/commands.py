@@ -161,7 +161,7 @@ def study_page(arguments: argparse.Namespace, source: Path) -> None:
             raise InputError(
                 f"--{option}: belongs to the page of a run; jointplay sweep replay makes one of a study's run"
             )
-    name = source.with_suffix(".html") if source.suffix else source.with_name(source.name + ".html")
+    name = source.with_name(f"{source.stem}_study.html")  # beside the page of a run of the same model
     target = inputs.target("-o", arguments.output or str(name), {".html": ""})
     paper = inputs.target("--pdf", arguments.pdf, {".pdf": ""}) if arguments.pdf else None
     limits = inputs.limits(arguments.limit)

@@ -27,6 +27,7 @@ FIGURES: tuple[str, ...] = (
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
 SAME = 1e-9  # m or rad: closer than this is rounding
+ROUND_OFF = 1e-18  # of SI units: no signal of a mechanism is so small
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MUCH = 1e6  # %
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
@@ -47,7 +48,8 @@ def signals(arguments: argparse.Namespace) -> None:
     for name in shown:
         variable = run[name if name in run else name.rpartition(".")[2]]
         values = [x for x in found[name].tolist() if math.isfinite(x)]
-        numbers = [f"{x:.6g}" for x in (min(values), max(values), values[-1])] if values else ["-"] * 3
+        ends = (min(values), max(values), values[-1]) if values else ()
+        numbers = ["0" if abs(x) < ROUND_OFF else f"{x:.6g}" for x in ends] or ["-"] * 3
         unit = str(variable.attrs.get("units", "")).replace("*", " ")
         rows.append((name, unit, *numbers, str(variable.attrs.get("long_name", ""))))
     print(columns(rows))

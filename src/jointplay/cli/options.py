@@ -65,7 +65,7 @@ def add_balance(balance: argparse.ArgumentParser) -> None:
 
 
 def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
-    reproduce.add_argument("study", metavar="STUDY", help="name of the study")
+    reproduce.add_argument("study", metavar="STUDY", help="akhadkar2016, bai2026, coelho, grigore or wu2017")
     reproduce.add_argument("--table", metavar="N", help="one table of the paper")
     reproduce.add_argument("--figure", metavar="N", help="one figure of the paper")
     reproduce.add_argument(

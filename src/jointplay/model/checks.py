@@ -11,6 +11,7 @@ from .mechanism import Mechanism
 LOOSEST = 1 / 3  # of the shortest body: a greater clearance is hardly meant
 UNLIKE = 200.0  # times longer than any other body: hardly meant
 UNIT = "a number without a unit is in metres"
+TURNS = 2 * math.tau  # rad: an angle at the start that is more was hardly meant in rad
 
 
 def implausible(mechanism: Mechanism) -> list[str]:
@@ -28,7 +29,13 @@ def sizes(mechanism: Mechanism) -> dict[str, float]:
 
 
 def misread(mechanism: Mechanism) -> Iterator[str]:
-    """Lengths that look as if their unit had been forgotten, by the mechanism's own sizes."""
+    """Lengths and angles that look as if their unit had been forgotten, by the mechanism's own sizes."""
+    starts = {f"start {body}": mechanism.start.get(body, 0.0) for body in mechanism.bodies}
+    turning = {name: drive.motion for name, drive in mechanism.drives.items() if drive.prescribes == "angle"}
+    starts |= {f"start of drive {name!r}": getattr(motion, "start", 0.0) for name, motion in turning.items()}
+    for name, angle in starts.items():
+        if isinstance(angle, float) and abs(angle) > TURNS:
+            yield f"{name} is {angle:g} rad, {abs(angle) / math.tau:.3g} turns; an angle without a unit is in rad"
     known = sizes(mechanism)
     if len(known) > 1:
         (longest, length), (_, second) = [*known.items()][:2]

@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from .. import writing
 from ..elements import Drive, Element, Joint, Load
 from ..elements.contacts import Compliant, Contact
+from ..errors import InputError
 from ..parts.motions import AnyMotion, Function
 from ..parts.part import ModelError, Problem, problems_of, suggestion
 from ..parts.units import shorten
@@ -30,6 +31,8 @@ FORMAT_VERSION = 1
 
 def load(path: str | os.PathLike[str]) -> Mechanism:
     """The mechanism in a YAML file; ModelError names the file, the line and the remedy."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"load takes the path of a file, got {type(path).__name__}; a text: loads, numbers: Mechanism")
     file = os.fspath(path)
     try:
         with open(file, "rb") as stream:
@@ -41,7 +44,10 @@ def load(path: str | os.PathLike[str]) -> Mechanism:
             raise ModelError(Problem((), "is not UTF-8 text", file, line)) from None
         text = " " * len(data)
     except OSError as error:
-        raise ModelError(Problem((), f"cannot be read: {error.strerror or error}", file)) from None
+        from .library import MECHANISMS  # which stands above files
+
+        remedy = f"; the mechanism of that name is jointplay.library.{file}()" if file in MECHANISMS else ""
+        raise ModelError(Problem((), f"cannot be read: {error.strerror or error}{remedy}", file)) from None
     except ValueError as error:  # a path with a null byte
         raise ModelError(Problem((), f"cannot be read: {error}", shorten(file))) from None
     return loads(text, file)

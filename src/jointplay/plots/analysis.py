@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..physics.record import BODIES
+from ..series import spelled
 from .style import COLOURS, IDEAL, WIDTH, legend, look, note, sheet
 
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
 DECADES = 14  # below the largest that a spectrum shows at most: what is smaller is rounding
+
+
+def with_unit(name: str) -> str:
+    """A signal as an axis names it: `rod.angle_rate (rad/s)`; what is of no body as it is."""
+    owner, _, part = spelled(name).rpartition(".")
+    return f"{owner}.{part} ({BODIES[part].unit})" if owner and part in BODIES else name
 
 
 def power_spectrum(found: xarray.Dataset) -> Figure:
@@ -64,7 +72,7 @@ def convergence(exponents: Mapping[str, Any]) -> Figure:
         ax.axhline(0, color="#444444", linewidth=0.8)
         legend(ax)
         ax.set_xlabel("time (s)")
-        ax.set_ylabel("mean rate of growth")
+        ax.set_ylabel("mean rate of growth (1/s)")
     return figure
 
 
@@ -74,8 +82,8 @@ def section(points: np.ndarray, names: Sequence[str], title: str = "") -> Figure
         ax = figure.add_subplot()
         ax.scatter(points[:, 0], points[:, 1], c=np.arange(len(points)), cmap="viridis_r", s=5, linewidths=0)
         _honest(ax, points[:, 0], points[:, 1])
-        ax.set_xlabel(names[0])
-        ax.set_ylabel(names[1])
+        ax.set_xlabel(with_unit(names[0]))
+        ax.set_ylabel(with_unit(names[1]))
         note(ax, title or f"{len(points)} points")
     return figure
 
@@ -88,8 +96,8 @@ def return_map(values: np.ndarray, name: str, k: int = 1) -> Figure:
         _honest(ax, values, values)
         low, high = ax.get_xlim()
         ax.plot([low, high], [low, high], color=IDEAL, linewidth=0.8, zorder=1)
-        ax.set_xlabel(f"{name}, now")
-        ax.set_ylabel(f"{name}, {'a period' if k == 1 else f'{k} periods'} later")
+        ax.set_xlabel(f"{with_unit(name)}, now")
+        ax.set_ylabel(f"{with_unit(name)}, {'a period' if k == 1 else f'{k} periods'} later")
     return figure
 
 
@@ -111,7 +119,7 @@ def folded(time: np.ndarray, values: np.ndarray, period: float, name: str = "sig
         figure.colorbar(shade, ax=ax, label="time (s)", pad=0.02)
         ax.margins(x=0)
         ax.set_xlabel(f"time since the begin of a period of {period:.6g} s (s)")
-        ax.set_ylabel(name)
+        ax.set_ylabel(with_unit(name))
     return figure
 
 
@@ -120,8 +128,8 @@ def phase_plane(points: np.ndarray, names: Sequence[str]) -> Figure:
     with sheet(None, 3.2, width=4.2) as figure:
         ax = figure.add_subplot()
         ax.plot(points[:, 0], points[:, 1], color=COLOURS[0], linewidth=0.5)
-        ax.set_xlabel(names[0])
-        ax.set_ylabel(names[1])
+        ax.set_xlabel(with_unit(names[0]))
+        ax.set_ylabel(with_unit(names[1]))
     return figure
 
 
@@ -130,8 +138,8 @@ def delayed(time: np.ndarray, values: np.ndarray, lag: int, name: str = "signal"
     with sheet(None, 3.2, width=4.2) as figure:
         ax = figure.add_subplot()
         ax.plot(values[:-lag], values[lag:], color=COLOURS[0], linewidth=0.5)
-        ax.set_xlabel(name)
-        ax.set_ylabel(f"{name}, {lag * float(time[1] - time[0]):.3g} s later")
+        ax.set_xlabel(with_unit(name))
+        ax.set_ylabel(f"{with_unit(name)}, {lag * float(time[1] - time[0]):.3g} s later")
     return figure
 
 
@@ -145,7 +153,7 @@ def signal(time: np.ndarray, values: np.ndarray, name: str = "signal", period: f
                 ax.axvline(at, color=IDEAL, linewidth=0.6, zorder=1)
         ax.margins(x=0)
         ax.set_xlabel("time (s)")
-        ax.set_ylabel(name)
+        ax.set_ylabel(with_unit(name))
     return figure
 
 
@@ -180,7 +188,7 @@ def bifurcation(diagram: xarray.Dataset) -> Figure:
             legend(ax)
         ax.margins(x=0.01)
         ax.set_xlabel(f"{address} (SI units)")
-        ax.set_ylabel(f"{name} once a period (SI units)")
+        ax.set_ylabel(f"{with_unit(name)} once a period")
     return figure
 
 

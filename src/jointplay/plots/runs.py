@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..results import flat
+from ..series import spelled
 from .motion import ALIKE, force
 from .style import IDEAL, STYLES, in_view, largest, legend, look, over_time, sheet
 
@@ -123,6 +124,7 @@ def _compared(
 
 
 def _signal(run: xarray.Dataset, signal: str, name: str) -> tuple[np.ndarray, str]:
+    signal = spelled(signal)
     owner, _, part = signal.rpartition(".")
     if part == "force" and "joint" in run.coords and owner in run.joint:
         return force(run, owner), "N"

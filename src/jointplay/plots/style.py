@@ -157,6 +157,10 @@ def heading(figure: Figure, run: xarray.Dataset) -> None:
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure, whole or not at all; the suffix (.png, .pdf, .svg) says how.  Its caption goes into the file."""
     image, kind = io.BytesIO(), Path(path).suffix.lower().removeprefix(".") or None
+    if kind not in (None, *figure.canvas.get_supported_filetypes()):
+        raise InputError(f"{path}: no figure can be written as .{kind}; use .png, .pdf or .svg")
+    if not Path(path).parent.is_dir():
+        raise InputError(f"{path}: no such directory {str(Path(path).parent)!r}; create it first")
     key, caption = {"pdf": "Subject"}.get(str(kind), "Description"), getattr(figure, "caption", "")
     known: dict[str, Any] = {"metadata": {key: caption}} if caption and kind in ("png", "pdf", "svg") else {}
     figure.savefig(image, dpi=200, format=kind, **known)

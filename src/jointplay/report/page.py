@@ -52,6 +52,8 @@ def html(
     if not found.sizes.get("time"):
         raise InputError("this result holds no samples, so there is nothing to show")
     needs(found, "x", "it does not say where bodies are, and a page shows how they move")
+    if found["x"].dims != ("time", "body"):
+        raise InputError("this is a part of a result; the page needs the whole of it, as simulate gave it")
     content, numbers = payload(found, ideal, command, mechanism)
     return assemble(found.attrs.get("title", "mechanism"), content, numbers)
 

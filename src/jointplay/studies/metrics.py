@@ -15,7 +15,7 @@ from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
-from ..series import along, beside, effort_unit, passing, together
+from ..series import along, beside, effort_unit, passing, spelled, together
 from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
@@ -105,6 +105,7 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
         if callable(one):
             found.append(Metric(str(getattr(one, "__name__", "metric")), function=one))
             continue
+        one = _bracketed(one) if isinstance(one, str) else one
         if isinstance(one, str) and (passes := _WHEN.fullmatch(one)):
             found.append(passage(one, *passes.groups()))
             continue
@@ -129,6 +130,15 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
         if names.count(name) > 1:
             raise InputError(f"metric {name!r} is asked for twice; keep one")
     return tuple(found)
+
+
+def _bracketed(text: str) -> str:
+    """A metric with its signal as studies name it: `when(ram.x above 0.1)` is `when(x[ram] above 0.1)`."""
+    found = None if "[" in text else re.search(r"\b[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", text)
+    if found is None:
+        return text
+    label, _, name = spelled(found[0]).rpartition(".")
+    return text.replace(found[0], f"{name}[{label}]", 1)
 
 
 def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
