@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jointplay import model
+from jointplay.errors import InputError
 from jointplay.model import Mechanism, ModelError, library
 from jointplay.model.nodes import compose
 
@@ -223,6 +224,10 @@ def test_files_on_disk(tmp_path):
     path.write_bytes(b"\xff" * 1_000_001)
     with pytest.raises(ModelError, match=r"m.yaml:1: is larger than 1000 kB$"):
         model.load(path)
+    with pytest.raises(ModelError, match=r"library\.four_bar\(\)"):
+        model.load("four_bar")
+    with pytest.raises(InputError, match="takes the path of a file, got dict"):
+        model.load({})
     with pytest.raises(ModelError, match=r"none.yaml: cannot be read: No such file or directory$"):
         model.load(tmp_path / "none.yaml")
     with pytest.raises(ModelError, match=r"cannot be read: Is a directory$"):

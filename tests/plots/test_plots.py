@@ -12,6 +12,7 @@ import xarray
 from matplotlib.figure import Figure
 
 from jointplay import plots, studies
+from jointplay.errors import InputError
 from jointplay.model import library
 from jointplay.plots import style
 from jointplay.plots.contacts import segments
@@ -470,3 +471,11 @@ def test_a_sampled_impact_does_not_contradict_the_peak():
     run["peak_force"] = 0.5 * run.peak_force
     assert "largest between impacts 7.75 N" in plots.joint_force(run, ["J1"]).axes[0].get_title("right")
     assert plots.joint_force(result(), ["J1"]).axes[0].get_title("right").startswith("largest 15.5 N at 1.6 s")
+
+
+def test_a_figure_that_cannot_be_written_is_refused_in_one_line(tmp_path):
+    figure = plots.joint_force(result(), ["J1"])
+    with pytest.raises(InputError, match=r"as \.bmp; use \.png, \.pdf or \.svg"):
+        plots.save(figure, tmp_path / "f.bmp")
+    with pytest.raises(InputError, match="no such directory"):
+        plots.save(figure, tmp_path / "none" / "f.png")

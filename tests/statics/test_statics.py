@@ -288,3 +288,11 @@ def test_forgotten_units_and_pins_are_told_by_check_and_in_runs(old, new, said):
     told = [] if said is None else [said]
     assert [text for text in check(model).warnings if "metres" in text or "pin missing" in text] == told
     assert [text for text in json.loads(run.attrs["notes"]) if "metres" in text or "pin missing" in text] == told
+
+
+def test_an_angle_of_many_turns_at_the_start_was_hardly_meant_in_radians():
+    said = "start of drive 'motor' is 30 rad, 4.77 turns; an angle without a unit is in rad"
+    for start, told in ((30.0, [said]), (1.0, [])):
+        motion = {"kind": "constant_speed", "speed": 10.0, "start": start}
+        turned = loads(SLIDER).replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": motion}})
+        assert [text for text in check(turned).warnings if "in rad" in text] == told

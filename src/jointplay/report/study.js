@@ -1,7 +1,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
 const NS = "http://www.w3.org/2000/svg";
-const W = 640, H = 430, LEFT = 66, TOP = 14, BOTTOM = 48;
+const NARROW = innerWidth < 600; // where a wide picture would be read with a magnifying glass
+const W = NARROW ? 400 : 640, H = NARROW ? 330 : 430, LEFT = 66, TOP = 14, BOTTOM = 48;
 const STOPS = [[0, 34, 77], [53, 69, 107], [102, 104, 112], [148, 142, 119], [201, 181, 107], [254, 232, 56]]; // cividis
 
 function make(name, attributes = {}, text = null, parent = null) {
