@@ -292,7 +292,7 @@ def test_forgotten_units_and_pins_are_told_by_check_and_in_runs(old, new, said):
 
 def test_an_angle_of_many_turns_at_the_start_was_hardly_meant_in_radians():
     said = "start of drive 'motor' is 30 rad, 4.77 turns; an angle without a unit is in rad"
-    for start, told in ((30.0, [said]), (1.0, [])):
-        motion = {"kind": "constant_speed", "speed": 10.0, "start": start}
+    for angle, told in ((30.0, [said]), (1.0, [])):
+        motion = {"kind": "constant_speed", "speed": 10.0, "start": angle}
         turned = loads(SLIDER).replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": motion}})
         assert [text for text in check(turned).warnings if "in rad" in text] == told
