@@ -35,6 +35,7 @@ def test_a_number_that_changes_the_period(tmp_path):
     one = diagram(oscillator(2.6), "slide.stop_restitution", [0.8], "mass.x_rate", executor=1, **BRIEF)
     assert found["mass.x_rate"].values[0, 1] == pytest.approx(one["mass.x_rate"].values[0, 0], rel=1e-9)
     assert (found.outcome == "done").all()
+    assert [found[name].attrs["units"] for name in ("shaker.x.frequency", "mass.x_rate")] == ["rad/s", "m/s"]
 
 
 def test_forward_and_backward_resumed(tmp_path):
@@ -58,6 +59,8 @@ def test_forward_and_backward_resumed(tmp_path):
 def test_what_cannot_be():
     with pytest.raises(ValueError, match="nothing drives"):
         diagram(jp.library.pendulum(), "bar1.mass", [1.0], "bar1.angle")
+    with pytest.raises(ValueError, match="no whole number of that"):
+        diagram(oscillator(), "slide.stop_restitution", [0.8], "mass.x_rate", period=1.0)
     with pytest.raises(ValueError, match="needs values"):
         diagram(oscillator(), "slide.stop_restitution", [], "mass.x_rate")
 

@@ -6,6 +6,7 @@ import pytest
 import jointplay as jp
 from jointplay.analysis import Series, embedding, iaaft, read, rosenstein, spectrum, textbook, zero_one
 from jointplay.analysis.regular import repetition, second_phase, two_phases
+from jointplay.analysis.series import unit_of
 from jointplay.analysis.trajectories import two_phase_row
 from tests.analysis.signals import sampled
 
@@ -157,6 +158,15 @@ def test_surrogates_keep_values_and_spectrum():
     assert np.array_equal(np.sort(made), np.sort(values)) and not np.array_equal(made, values)
     power = [np.abs(np.fft.rfft(x - x.mean())) for x in (made, values)]
     assert np.corrcoef(*power)[0, 1] > 0.99
+
+
+def test_signals_have_the_units_of_results():
+    assert [unit_of(name) for name in ("rod.angle_rate", "rod.angle.rate", "J1.force_x", "x")] == ["rad/s"] * 2 + [
+        "N",
+        "",
+    ]
+    found = spectrum(Series(TIME, np.sin(TIME), "rod.angle_rate", unit_of("rod.angle_rate")))
+    assert found.density.attrs["units"] == "(rad/s)^2/Hz"
 
 
 def test_a_signal_of_a_result():

@@ -190,7 +190,12 @@ def test_the_command_on_a_series(tmp_path):
     code, out, err = command("series.csv", "--column", "force", cwd=tmp_path)
     assert code == 0 and out.split()[:4] == ["verdict", "periodic,", "1", "s"]
     page = (tmp_path / "series_analysis.html").read_text(encoding="utf-8")
-    assert "periodic, 1 s" in page and page.count("data:image/png") >= 4 and "http" not in page.partition("<main>")[2]
+    assert (
+        "<h1>series.csv, force</h1>" in page
+        and "periodic, 1 s" in page
+        and page.count("data:image/png") >= 4
+        and "http" not in page.partition("<main>")[2]
+    )
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def zero_one_evidence(series: Series, explained: bool, details: dict[str, Any], 
 
 def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:
     """What would settle a case that is not, or confirm one that is."""
-    model = "analyse the model: an exponent from two of its trajectories"
+    model = "analyse the model (jointplay analyse MODEL): an exponent from two of its trajectories"
     if kind == PERIODIC:
         return f"settled within the residual, as far as a series tells; for smaller motion beside the period, {model}"
     if kind == QUASI:
@@ -283,4 +283,6 @@ def advice(kind: str, series: Series, evidence: list[Evidence]) -> str:
     against = [one.indicator.partition(",")[0] for one in evidence if one.decides and one.votes == INCONCLUSIVE]
     longer = f"a longer series of the settled motion (now {series.length:g} s)"
     period = "" if series.period else ", the period of the drive (--period)"
+    if series.simulated and series.period:
+        period = f", with a whole number of samples in a period (jointplay run --every {series.period / 64:.6g}s)"
     return f"{longer}{period}, or {model}; it is left open by: {', '.join(against) or 'no indicator speaks'}"

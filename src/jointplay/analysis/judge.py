@@ -117,7 +117,7 @@ def whole(own: float | None, given: float | None) -> float | None:
     return given
 
 
-def known_period(mechanism: Mechanism, given: float | None, fixed: bool) -> float | None:
+def known_period(mechanism: Mechanism, given: float | None, fixed: bool = False) -> float | None:
     """The drive period (s) of a mechanism, or the one that is given where nobody can know its own.
 
     fixed: whether the drives alone determine the motion, which then repeats if they do and never else.

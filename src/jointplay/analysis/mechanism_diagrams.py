@@ -20,8 +20,9 @@ from ..results import flat
 from ..series import spelled
 from ..simulation import Simulation
 from ..system import System
-from .judge import fitting
+from .judge import fitting, known_period
 from .sections import repeat
+from .series import unit_of
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -55,13 +56,14 @@ def diagram(
     from xarray import Dataset
 
     from ..studies import sweep
+    from ..studies.subject import Machine
 
     numbers = [float(x) for x in values]
     if not numbers:
         raise InputError(f"{address}: a diagram needs values")
     control = options.pop("control", None)
     base = mechanism if control is None else mechanism.replace(control=control)
-    periods = [period or drive_period(base.with_({address: x})) for x in numbers]
+    periods = [known_period(base.with_({address: x}), period) for x in numbers]
     if None in periods:
         raise InputError("nothing drives this mechanism periodically; give the time between two points (--period)")
     one, stepper = float(periods[0] or 0.0), options.pop("stepper", None)
@@ -77,11 +79,15 @@ def diagram(
         found, outcome = table[name].values[None, :, 1 + skip :][..., :keep], ended(table)[None]
     span = float(np.nanmax(found) - np.nanmin(found)) if np.isfinite(found).any() else 0.0
     repeats = [[repeats_after(row, signal, tolerance, span or 1.0) for row in part] for part in found]
-    data = {signal: (("direction", address, "point"), found), "period": (("direction", address), repeats)}
+    units = {"units": unit_of(signal)}
+    data = {signal: (("direction", address, "point"), found, units), "period": (("direction", address), repeats)}
     about = {"signal": signal, "address": address, "skip": skip, "drive_period": one}
     return Dataset(
         data | {"outcome": (("direction", address), outcome)},
-        {address: numbers, "direction": ["forward", "backward"][: len(found)]},
+        {
+            address: (address, numbers, {"units": Machine(base).unit(address)}),
+            "direction": ["forward", "backward"][: len(found)],
+        },
         about,
     )
 

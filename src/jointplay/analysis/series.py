@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.parts import suggestion
+from ..physics import record
 from ..results import flat
 from ..series import spelled
 
@@ -99,7 +100,7 @@ def refuse(series: Series) -> None:
     if series.period is not None and not (np.isfinite(series.period) and series.period > 2 * mean):
         raise InputError(
             f"{name}: a drive period of {series.period:g} s needs more than two samples in it, they are {mean:g} s "
-            "apart; sample closer, or give the period in seconds"
+            "apart; sample closer, or leave the period out where there is one sample a period, as of a map"
         )
 
 
@@ -115,7 +116,14 @@ def from_run(run: Dataset, name: str | None = None, period: float | None = None)
     name = name if name in columns else spelled(name)
     if name not in columns:
         raise InputError(f"no signal {name!r} in this result{suggestion(name, columns)}")
-    return Series(time, columns[name], name, period=period, simulated=True)
+    return Series(time, columns[name], name, unit_of(name), period, simulated=True)
+
+
+def unit_of(signal: str) -> str:
+    """The SI unit of a signal of a result or of a number of a state: of its last word, `angle_rate` or `angle.rate`."""
+    owner, _, word = spelled(signal).rpartition(".")
+    known = record.JOINTS | record.BODIES if owner else record.ENERGIES
+    return known[word].unit if word in known else ""
 
 
 def moves(values: np.ndarray, still: float = 1e-9) -> bool:

@@ -58,7 +58,7 @@ def spectrum(series: Series) -> Dataset:
     off = float(density[1:][~comb[1:]].sum() / total) if count and total else np.nan
     data: dict[str, Any] = {
         "amplitude": ("frequency", amplitude, {"units": series.unit}),
-        "density": ("frequency", density, {"units": f"{series.unit}^2/Hz".lstrip("^")}),
+        "density": ("frequency", density, {"units": f"({series.unit})^2/Hz" if series.unit else ""}),
         "comb": ("frequency", comb),
     }
     attrs = {"off_comb": off, "periods": count, "signal": series.name, "period": series.period or np.nan}

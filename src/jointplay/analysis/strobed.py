@@ -17,6 +17,7 @@ from ..errors import InputError
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, Evidence
 from .lyapunov import Exponent
 from .sections import MOST_REPEATS
+from .series import unit_of
 from .things import difference, is_angle
 
 PER_PERIOD = 64  # samples, and renormalisations, in a drive period
@@ -215,7 +216,8 @@ def part_evidence(details: dict[str, Any]) -> Evidence:
     wide = sorted((name for name in spreads if spreads[name] > PART), key=lambda name: -spreads[name])
     calm = len(spreads) - len(wide)
     said = f"{', '.join(wide) or 'none'} in the section over more than {PART:g} of their range, the other {calm} by "
-    said += f"less; {shown} over {spreads[shown]:.2g} of it, {details['strobed'][shown].max():.3g} in SI units"
+    most = f"{details['strobed'][shown].max():.3g} {unit_of(shown)}".rstrip()
+    said += f"less; {shown} over {spreads[shown]:.2g} of it, {most}"
     return Evidence("what is chaotic: how many numbers of the state are spread", float(len(wide)), None, said)
 
 
@@ -228,8 +230,9 @@ def spread_evidence(
     other = next((i for i in np.argsort(-shares) if i != shown), shown)
     turned = points[0] + difference(names, points, points[0])  # angles without whole turns
     details["section"] = turned[:, [shown, other]], [names[shown], names[other]]
-    wide = f"widest in {names[widest]}, by {off[widest]:.3g} (SI units), at phase {phase + 1} of {PER_PERIOD}"
-    wide += "" if shown == widest else f"; {names[shown]} by {off[shown]:.3g}"
+    wide = f"widest in {names[widest]}, by {off[widest]:.3g} {unit_of(names[widest])}".rstrip()
+    wide += f", at phase {phase + 1} of {PER_PERIOD}"
+    wide += "" if shown == widest else f"; {names[shown]} by {off[shown]:.3g} {unit_of(names[shown])}".rstrip()
     return Evidence("Poincare section: spread, over the range of the motion", float(shares.max()), None, wide)
 
 

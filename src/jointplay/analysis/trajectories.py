@@ -17,7 +17,7 @@ from .indicators import CYCLES, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
 from .pace import Pace
 from .regular import LIMIT, repetition, second_phase
-from .series import LEAST, Series, moves
+from .series import LEAST, Series, moves, unit_of
 from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, plane, section_evidence, stays
 from .things import Thing, ensure_thing, go
 
@@ -305,9 +305,8 @@ def chosen_signal(seen: Watched, plan: Observation) -> Series:
         raise InputError(f"no signal {plan.signal!r} in the state{suggestion(name, known)}")
     name = names[known.index(name)]
     values = states[:, names.index(name)]
-    return Series(
-        plan.settle + plan.every * np.arange(1, len(values) + 1), values, name, period=plan.period, simulated=True
-    )
+    time = plan.settle + plan.every * np.arange(1, len(values) + 1)
+    return Series(time, values, name, unit_of(name), plan.period, simulated=True)
 
 
 def error_evidence(seen: Watched) -> Evidence:
@@ -368,7 +367,9 @@ def settled_by(kind: str, together: Agreement, pace: Pace, plan: Observation) ->
         return pace.settle()
     lengths = [one.value for one in plan.notes if one.indicator == LENGTH and one.value]
     now = f" (--step {1e6 * lengths[0] / 4:.3g}us)" if lengths else ", or a tolerance of a hundredth (--rtol)"
-    longer = "more periods (--until), a longer time to settle, smaller tolerances (--rtol) or a shorter step"
+    finer = "shorter steps (--step)" if lengths else "smaller tolerances (--rtol)"
+    longer = f"a longer look (--until {2 * plan.until:.4g}s, now {plan.until:.4g} s), a longer time to settle "
+    longer += f"(--settle) or {finer}"
     if kind == INCONCLUSIVE and together.made:
         return f"the exponent depends on the steps ({together.says()}): steps of a quarter of their length{now}"
     if kind == INCONCLUSIVE and together.sign > 0:

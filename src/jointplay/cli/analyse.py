@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ def _of_series(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import read, verdict
 
     _only(arguments, "a series", "signal", "twin", *SIMULATED)
-    return verdict(read(arguments.model, arguments.column, period))
+    return _titled(verdict(read(arguments.model, arguments.column, period)), arguments.model)
 
 
 def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
@@ -69,7 +70,13 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
 
     _only(arguments, "a result", "column", *SIMULATED)
     twin = None if arguments.twin is None else results.load(arguments.twin)
-    return verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
+    found = verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
+    return _titled(found, arguments.model)
+
+
+def _titled(found: Verdict, file: str) -> Verdict:
+    """The verdict with the file in its title, beside the signal."""
+    return replace(found, title=f"{Path(file).name}, {found.title}")
 
 
 def _of_model(arguments: argparse.Namespace, period: float | None) -> Verdict:

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..physics.record import BODIES
 from ..series import spelled
-from .style import COLOURS, IDEAL, WIDTH, legend, look, note, sheet
+from .style import COLOURS, IDEAL, NOTHING, WIDTH, legend, look, note, sheet
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
-DECADES = 14  # below the largest that a spectrum shows at most: what is smaller is rounding
+DECADES = 10  # below the largest that a spectrum shows: less is tolerance and rounding
 
 
 def with_unit(name: str) -> str:
@@ -40,8 +40,13 @@ def power_spectrum(found: xarray.Dataset) -> Figure:
             note(ax, f"{100 * found.attrs['off_comb']:.3g} % of the power beside the comb")
         ax.set_ylim(bottom=max(float(density.max()) * 10.0**-DECADES, 1e-300))
         ax.set_xlabel("frequency (Hz)")
-        ax.set_ylabel("power spectral density")
+        ax.set_ylabel(_with_unit("power spectral density", found.density))
     return figure
+
+
+def _with_unit(name: str, array: xarray.DataArray) -> str:
+    unit = str(array.attrs.get("units", "")).replace("^2", "²")
+    return f"{name} ({unit})" if unit else name
 
 
 def divergence(curves: Mapping[str, Any]) -> Figure:
@@ -159,7 +164,7 @@ def signal(time: np.ndarray, values: np.ndarray, name: str = "signal", period: f
 
 def spreads(found: Mapping[str, float], most: int = 12) -> Figure:
     """How widely the section of each number of a state is spread, over the range of the number; the widest ones."""
-    shown = sorted(((x, name) for name, x in found.items() if x > 0), reverse=True)[:most][::-1]
+    shown = sorted(((x, name) for name, x in found.items() if x > NOTHING), reverse=True)[:most][::-1]
     with sheet(None, 1.0 + 0.22 * len(shown)) as figure:
         ax = figure.add_subplot()
         ax.barh([name for _, name in shown], [x for x, _ in shown], color=COLOURS[0], height=0.6)
@@ -169,15 +174,16 @@ def spreads(found: Mapping[str, float], most: int = 12) -> Figure:
 
 
 def bifurcation(diagram: xarray.Dataset) -> Figure:
-    """The points of a section over a number (`analysis.bifurcation`); backward in a second colour, shifted behind."""
+    """The points of a section over a number (`analysis.bifurcation`); forward and backward side by side."""
     address, name = diagram.attrs["address"], diagram.attrs["signal"]
     with sheet(None, 3.6) as figure:
         ax = figure.add_subplot()
         across = np.broadcast_to(diagram[address].values[:, None], diagram[name].shape[1:])
-        for i, direction in reversed(list(enumerate(diagram.direction.values))):
-            size = float(np.clip(150 / len(across), 1.0, 3.0)) * (1.0 if i == 0 else 2.4)  # few values, large points
+        size = float(np.clip(150 / len(across), 1.0, 3.0))  # few values, large points
+        aside = 0.12 * float(np.ptp(across)) / max(1, len(across) - 1) if diagram.sizes["direction"] > 1 else 0.0
+        for i, direction in enumerate(diagram.direction.values):
             ax.plot(
-                across.ravel(),
+                across.ravel() + (2 * i - 1) * aside,
                 diagram[name].values[i].ravel(),
                 color=COLOURS[i],
                 markersize=size,
@@ -187,7 +193,7 @@ def bifurcation(diagram: xarray.Dataset) -> Figure:
         if diagram.sizes["direction"] > 1:
             legend(ax)
         ax.margins(x=0.01)
-        ax.set_xlabel(f"{address} (SI units)")
+        ax.set_xlabel(_with_unit(address, diagram[address]))
         ax.set_ylabel(f"{with_unit(name)} once a period")
     return figure
 
