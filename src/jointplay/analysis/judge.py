@@ -197,13 +197,7 @@ def planned(
         steps = STEPS * (6 if trial.stepper.impulsive else 1)  # which are so much cheaper
         periods = int(np.clip(steps // max(1, int(trial.steps[0])), FEWEST, PERIODS))
     plan = Observation.of(known, periods, until, settle, signal, title=base.name)
-    given = stepper or default_stepper(base)
-    taken = fitting(base, stepper, plan.every, 1, plan.until)
-    plan = replace(plan, notes=(steps_evidence(given, taken),))
-    if taken.adaptive:
-        plan = replace(plan, still=max(plan.still, CLEAR * taken.rtol))
-    if given.impulsive:
-        plan = replace(plan, separations=COARSE)
+    plan = by_steps(plan, stepper or default_stepper(base), fitting(base, stepper, plan.every, 1, plan.until))
 
     def make(fineness: int) -> Thing:
         chosen = fitting(base, stepper, plan.every, fineness, plan.until)
@@ -211,6 +205,13 @@ def planned(
         return thing
 
     return make, plan
+
+
+def by_steps(plan: Observation, given: Any, taken: Any) -> Observation:
+    """What depends on the steps: a word on them, what is no motion beside their tolerance, separations."""
+    still = max(plan.still, CLEAR * taken.rtol) if taken.adaptive else plan.still
+    separations = COARSE if given.impulsive else plan.separations
+    return replace(plan, notes=(steps_evidence(given, taken),), still=still, separations=separations)
 
 
 def steps_evidence(given: Any, taken: Any) -> Evidence:
