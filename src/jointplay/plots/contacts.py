@@ -170,12 +170,16 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
 
 
 def _shown(run: xarray.Dataset, contacts: Sequence[str] | None) -> tuple[list[str], str]:
-    """The contacts asked for, or of many those that strike hardest, and the line that says so."""
+    """The contacts asked for, or of many those that strike hardest, or press where none strikes, and the line that says
+    so."""
     names = chosen(run, "contact", contacts)
     if contacts is not None or "impact_time" not in run:
         return names, ""
     hard, whose = run[strength(run)].values, run.impact_contact.values
     sizes = {name: float(np.max(hard[whose == name], initial=0.0)) for name in names}
+    if not any(sizes.values()) and "normal_force" in run:
+        sizes = {name: largest(run.normal_force.sel(contact=name)) for name in names}
+        return foremost(names, [sizes], "that press hardest", "contacts")
     return foremost(names, [sizes], "that strike hardest", "contacts")
 
 
