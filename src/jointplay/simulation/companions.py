@@ -23,7 +23,6 @@ from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..physics import record
 from ..physics.step import Stepper
-from ..results import NOT_DETERMINED
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
@@ -250,6 +249,8 @@ def stated(
 ) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
     text that says why not.  lost: numbers of which companions know nothing."""
+    from ..results import NOT_DETERMINED  # loaded after the first step
+
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
         astray = forgotten(run, [one.course for one in whole], mechanism)
