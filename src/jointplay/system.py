@@ -135,6 +135,7 @@ class System:
         self.coordinates = [f"{body}.{c}" for body in mechanism.bodies for c in ("x", "y", "angle")]
         self.kept: dict[str, System] = {}  # systems that belong to this one, such as the ideal twin's
         self.launched: tuple[np.ndarray, np.ndarray] | None = None  # the state in which it starts, once asked for
+        self.leaning: np.ndarray | None = None  # the coordinates with which its joints begin on their walls, once found
         self.pressed: Any = None  # what presses its joints there, once asked for
         self.place: np.ndarray | None = None  # its coordinates at time 0, once it was assembled without a remark
         self.massive = False  # whether it is known that all its bodies have inertia

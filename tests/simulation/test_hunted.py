@@ -278,12 +278,14 @@ def test_a_tiny_wheel_does_not_hide_what_a_heavy_body_needs():
 
 
 def test_a_largest_force_of_the_start_is_told():
-    """A compliant journal begins on its wall without the depth that bears its load: 164 N where 121 N follow."""
-    loose = jp.library.slider_crank(speed=30.0).loosen(
-        "J3", 1e-5, contact=jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e9})
+    """A compliant journal that begins in the middle of its play strikes the wall first."""
+    loose = (
+        jp.library.slider_crank(speed=30.0)
+        .loosen("J3", 1e-5, contact=jp.Compliant(normal={"law": "hunt_crossley", "stiffness": 1e9}))
+        .replace(journals="centred")
     )
     run, told = (jp.simulate(loose, 0.1, settled=late, error=False) for late in (0.0, 0.02))
-    assert "J3: its largest force, 164.174 N, is that of the start" in run.attrs["notes"]
+    assert "is that of the start" in run.attrs["notes"] and float(run.peak_force[2]) > 150
     assert "of the start, at" not in told.attrs["notes"] and float(told.peak_force_settled[2]) < 122
 
 

@@ -171,8 +171,8 @@ def strained(reading: Reading) -> list[str]:
 
 
 def begun(reading: Reading) -> list[str]:
-    """Notes of compliant joints whose largest force is that of their start: a journal begins on its wall, or in the
-    middle of its play, without the depth at which the wall bears the load, and swings."""
+    """Notes of compliant joints whose largest force is that of their start: a journal in the middle of its play, or on
+    a wall that is not pressed in yet, swings about the depth that bears the load."""
     notes = []
     later = reading.time > FIRST * reading.time[-1] if len(reading.time) else np.zeros(0, bool)
     for name in reading.mechanism.loose(Compliant) if later.any() and reading.before is None else ():
@@ -182,8 +182,8 @@ def begun(reading: Reading) -> list[str]:
             and math.sqrt(most) > MORE * reading.sampled("force", name)[later].max()
         ):
             notes.append(
-                f"{name}: its largest force, {math.sqrt(most):.6g} N, is that of the start, at {when:.3g} s, where its "
-                f"wall is not pressed in yet; settled tells that of what follows"
+                f"{name}: its largest force, {math.sqrt(most):.6g} N, is that of the start, at {when:.3g} s; "
+                f"settled tells that of what follows"
             )
     return notes
 

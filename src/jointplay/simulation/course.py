@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import statics
 from ..engine.program import Program
 from ..engine.text import DONE, RUNNING
 from ..engine.values import LANES
@@ -154,11 +155,10 @@ class Course:
             state |= {mode: FORWARD for mode, rests in zip(names.modes, resting, strict=True) if rests}
         if not self.stepper.impulsive:
             # a compliant contact that is closed at the start is taken as just begun
-            for gap, rate, mode, approach in zip(
-                one.here.gaps, one.here.openings, names.modes, names.approach, strict=True
-            ):
+            speeds = statics.approaches(one.system, one.q, one.here)
+            for gap, speed, mode, approach in zip(one.here.gaps, speeds, names.modes, names.approach, strict=True):
                 shut = gap <= LANDED
-                state |= {mode: float(shut), approach: max(-float(rate), SLOWEST) if shut else 1.0}
+                state |= {mode: float(shut), approach: float(speed) if shut else 1.0}
             state |= {
                 f"before.{name}": x for name, x in state.items()
             }  # the first sample may come before the first step

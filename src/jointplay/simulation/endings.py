@@ -237,10 +237,7 @@ def shorter(simulation: Simulation, lane: int, contact: int) -> tuple[str, str]:
     closed = run[f"{label}.mode"][lane] > 0.5
     approach = float(run[f"{label}.approach"][lane]) if closed else max(-float(here.openings[contact]), SLOWEST)
     steps = [0.5 * DEEPEST * getattr(joint, joint.measured_by) / approach]
-    normal = np.array([system.evaluate(q, rates, t).openings[contact] for rates in np.eye(len(q))])
-    weight = np.linalg.solve(here.M, np.column_stack([normal, here.B.T]))
-    part = np.linalg.lstsq(here.B @ weight[:, 1:], here.B @ weight[:, 0], rcond=None)[0]
-    softness = float(normal @ (weight[:, 0] - weight[:, 1:] @ part))  # 1/kg: of the mechanism at the contact
+    softness = float(statics.yielding(system, q, t, [contact])[0])
     chosen = joint.contact.normal
     sizes = {name: float(getattr(joint, name)) for name in chosen.law.geometry}
     if softness > 0:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from ..elements import Joint
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
+from ..physics.compliance import LANDED, SLOWEST
 from ..structure import Memo
-from ..system import CONTACT, System
+from ..system import CONTACT, Evaluation, System
 from .assembly import RANK, Freedom, Held, launch, rate_rows, sizes, starts
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
 SHUT = 1e-12  # m or rad: a wall that moves by less stays
 REACH = 10.0  # times its play: so far a joint can lean
+PRESSED = 1e-14  # of the play: to this a depth is found
+SOFTEST = 6  # power of ten: beyond that many plays no depth is looked for
 TINY = 1e-12  # of a slope: a gap that a row does not change
 TOLD = 0.02  # m or rad: `check` tells of each start value that is missed by more
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
@@ -181,6 +186,7 @@ def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np
     here = ideal.evaluate(at)
     if not pressed or np.abs((here.residual - target)[kept]).max(initial=0.0) > SAME:
         return q, v
+    system.leaning = at
     fixed = rated(system)
     lines = np.vstack([here.B, np.eye(len(q))[fixed]]) * scale
     lacking = np.concatenate([here.speed - here.B @ v, np.zeros(len(fixed))])
@@ -200,7 +206,8 @@ def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.n
 
     joint, ideal = system.mechanism.joints[name], closed(system)
     if name in system.journals or isinstance(joint.contact, Following):
-        found: np.ndarray = -joint.looseness * pushes / np.linalg.norm(pushes)
+        push = float(np.linalg.norm(pushes))
+        found: np.ndarray = -(joint.looseness + pressed_in(joint, push)) * pushes / push
         return found
     here, there = system.evaluate(q), ideal.evaluate(q)
     mine = [i for i, label in enumerate(system.contacts) if system.mechanism.owner(label) == name]
@@ -211,8 +218,35 @@ def wall(system: System, name: str, part: list[int], q: np.ndarray, pushes: np.n
     unit = joint.looseness / np.maximum(np.abs(slopes).max(axis=0), TINY)
     box = -slopes * unit / joint.looseness
     work = pushes * unit  # its tolerances are absolute, so all is by its own size
-    answer = linprog(work / np.abs(work).max(), box, here.gaps[mine] / joint.looseness, bounds=(-REACH, REACH))
+    most, gaps = float(np.abs(work).max()), here.gaps[mine] / joint.looseness
+    answer = linprog(work / most, box, gaps, bounds=(-REACH, REACH))
+    if answer.success and isinstance(joint.contact, Compliant):
+        # what the least work would change with a gap is the force at that contact
+        forces = -most / joint.looseness * answer.ineqlin.marginals
+        deep = np.array([pressed_in(joint, float(force)) for force in forces])
+        answer = linprog(work / most, box, gaps + deep / joint.looseness, bounds=(-REACH, REACH))
     return there.residual[part] + (answer.x * unit if answer.success else 0.0)
+
+
+def pressed_in(joint: Joint, push: float) -> float:
+    """How deep a compliant contact of a joint is where it bears this force at rest (m, rad in a gear); 0 for others,
+    and where no depth up to `SOFTEST` times the play bears it."""
+    from scipy.optimize import brentq
+
+    reaches = (joint.looseness * 10.0**power for power in range(SOFTEST + 1))
+    deepest = next((depth for depth in reaches if borne(joint, depth) > push), 0.0)
+    if push <= 0 or not deepest:
+        return 0.0
+    return float(brentq(lambda depth: borne(joint, depth) - push, 0.0, deepest, xtol=PRESSED * joint.looseness))
+
+
+def borne(joint: Joint, depth: float) -> float:
+    """The force of a compliant contact that rests at a depth (N; N m in a gear); 0 of other contacts, and of a law with
+    states, whose past decides that."""
+    if not isinstance(joint.contact, Compliant) or (law := joint.contact.normal.law).rates or law.memory:
+        return 0.0
+    sizes = {name: float(getattr(joint, name)) for name in law.geometry}
+    return float(law(depth, 0.0, 1.0, **joint.contact.normal.values, **sizes)[0])
 
 
 def nearest(
@@ -257,6 +291,29 @@ def normals(system: System, q: np.ndarray, t: float, contacts: list[int]) -> np.
     if not contacts:
         return np.empty((0, len(q)))
     return np.array([system.evaluate(q, unit, t).openings[contacts] for unit in np.eye(len(q))]).T
+
+
+def approaches(system: System, q: np.ndarray, here: Evaluation) -> np.ndarray:
+    """The approach speeds (m/s) that laws are given of compliant contacts which are closed at the start: those at
+    which they close or, if more, that of an impact that presses them in as far, by the force f at a depth d and the
+    mass m of the mechanism there: sqrt(f d/m)."""
+    speeds = np.maximum(-here.openings, SLOWEST)
+    deep = [i for i, gap in enumerate(here.gaps) if gap < -LANDED]
+    for i, softness in zip(deep, yielding(system, q, 0.0, deep) if deep else (), strict=True):
+        depth, joint = -float(here.gaps[i]), system.mechanism.joints[system.mechanism.owner(system.contacts[i])]
+        speeds[i] = max(speeds[i], math.sqrt(max(borne(joint, depth) * depth * softness, 0.0)))
+    return speeds
+
+
+def yielding(system: System, q: np.ndarray, t: float, contacts: list[int]) -> np.ndarray:
+    """How fast each contact opens under a unit impulse of its own (1/kg; per kg m^2 in a gear): one over the mass of
+    the mechanism there."""
+    lines, here = normals(system, q, t, contacts), system.evaluate(q, t=t)
+    weight = np.linalg.solve(here.M, np.vstack([lines, here.B]).T)
+    own, held = weight[:, : len(lines)], weight[:, len(lines) :]
+    part = np.linalg.lstsq(here.B @ held, here.B @ own, rcond=None)[0]
+    found: np.ndarray = np.einsum("ij,ji->i", lines, own - held @ part)
+    return found
 
 
 def solved(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
