@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from jointplay.engine.values import where
 from jointplay.model import library, loads
 from jointplay.physics.dense import dense, hermite
 from jointplay.results import audited
@@ -143,6 +144,27 @@ def test_a_function_that_cannot_be_traced_is_sampled_and_said(tmp_path):
     assert run["angle"].values[:, 0] == pytest.approx(0.5 * np.sin(2 * t), abs=1e-8)
     assert run["angle_rate"].values[:, 0] == pytest.approx(np.cos(2 * t), abs=1e-5)
     assert "d: its Python function cannot be traced; sampled at" in run.attrs["notes"]
+    assert "no stated error" not in run.attrs["notes"]
+
+
+def test_a_sampled_function_that_jumps_says_that_stated_errors_do_not_know_it():
+    """A torque that ends at 0.3 s: 1.1099967 +- 1e-12 rad for 1.11; written so that it can be traced it is right."""
+    text = """
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {disc: {mass: 1, inertia: 0.5}}
+joints: {J: {kind: revolute, between: [ground.O, disc.centre]}}
+"""
+
+    def end(torque):
+        run = simulate(loads(text).replace(forces={"t": {"kind": "torque", "on": "disc", "torque": torque}}), 2.0)
+        return float(run["angle"][-1, 0]), run.attrs["notes"]
+
+    angle, notes = end(lambda t: 1.0 if float(t) < 0.3 else 0.0)
+    assert 1e-7 < abs(angle - 1.11) < 1e-5
+    assert "no stated error has that in it; with the engine's `where` in place of `if`" in notes
+    angle, notes = end(lambda t: where(t < 0.3, 1.0, 0.0))
+    assert angle == pytest.approx(1.11, abs=1e-11) and "stated error" not in notes
 
 
 def test_dissipated_energy_is_work_of_the_damper():

@@ -20,6 +20,8 @@ MOST = 200_000  # intervals of a sampled function to begin with at most
 WIDEST = 1024  # of these intervals are one if it is smooth there
 HALVINGS = 8  # of an interval in which it is not smooth enough
 CLOSE = 1e-9  # error aimed at, of how far the function has moved until then
+TOLD = 1e-7  # of its largest value: an error beyond that is told to be in no stated error
+UNSTATED = "no stated error has that in it; with the engine's `where` in place of `if` it can be traced, and has none"
 
 
 def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
@@ -36,6 +38,7 @@ def sampled(mechanism: Mechanism, until: float) -> tuple[Mechanism, list[str]]:
         notes.append(
             f"{name}: its Python function cannot be traced; sampled at {len(table.times)} times from 0 to {until:g} s, "
             f"error {error:.2g} in value; what lasts less than {pitch:g} s may be missed"
+            + (f"; {UNSTATED}" if error > TOLD * max(map(abs, table.values)) else "")
         )
         return table
 
