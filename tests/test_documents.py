@@ -97,7 +97,7 @@ def test_a_new_user_gets_from_an_empty_file_to_a_plot(tmp_path):
         "fast.csv",
         "press.yaml",
         "loose.html",
-        "clearance.html",
+        "clearance_study.html",
         "slider-balanced.yaml",
     } <= sizes.keys() and min(sizes.values()) > 100
     assert sizes["slider.png"] > 10_000

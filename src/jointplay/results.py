@@ -176,7 +176,11 @@ def _netcdf(run: Dataset) -> bytes:
     import h5py
     from xarray.backends import H5NetCDFStore
 
-    numbers = {name: x.shape for name, x in run.variables.items() if x.dtype.kind in "fiub" and x.size}
+    numbers = {
+        name: x.shape
+        for name, x in run.variables.items()
+        if x.size and np.issubdtype(x.dtype, np.number) | (x.dtype == bool)
+    }
     checked = {
         name: {"fletcher32": True, "chunksizes": (min(shape[0], CHUNK), *shape[1:])}
         for name, shape in numbers.items()

@@ -331,3 +331,20 @@ start: {a: 0, b: 0}
 """)
     found = results.audited(jp.simulate(hung, 0.01, jp.MoreauJean(1e-5)), "swing of a journal in one step")
     assert found == pytest.approx(1e-5 * math.sqrt((2 + math.sqrt(2)) * 9.81 / 1e-4), rel=1e-3)
+
+
+def test_a_force_that_is_damping_of_an_old_approach_is_told():
+    """A pin that presses from the start on is struck later: its law still measures rates by the start's approach."""
+    law = "{kind: compliant, normal: {law: exact_restitution, stiffness: 1e9, restitution: 0.3}}"
+    text = f"""
+gravity: [0, -0.1]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{block: {{mass: 1, inertia: 0.01}}}}
+joints: {{S: {{kind: slot, between: [ground.O, block.centre], axis: [1, 0], clearance: 0.1 mm, contact: {law}}}}}
+forces: {{blow: {{kind: force, at: block.centre, y: {{kind: table, interpolation: linear,
+  times: [0, 0.1, 0.1001, 0.2], values: [0, 0, -1000, -1000]}}}}}}
+"""
+    run = jp.simulate(jp.loads(text), 0.2, error=False)
+    assert "S.lower: its largest contact force, 1342.12 N, is damping" in run.attrs["notes"]
+    calm = jp.simulate(jp.loads(text.replace("-1000", "-0.1")), 0.2, error=False)
+    assert "is damping" not in calm.attrs["notes"]

@@ -142,7 +142,7 @@ def squeeze(reading: Reading) -> float:
 
 def strained(reading: Reading) -> list[str]:
     """Notes of contacts that are hardly those of a machine: of rigid ones spikes of a force that only hard walls bear,
-    of compliant ones walls that give way by more than the play.
+    of compliant ones walls that give way by more than the play, and laws that damp more than an impact would.
 
     A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
     """
@@ -158,6 +158,12 @@ def strained(reading: Reading) -> list[str]:
                 notes.append(
                     f"{label}: its wall gives way by {1e3 * depth:.3g} mm, more than its clearance of "
                     f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
+                )
+            if force > MORE * statics.borne(joint, depth, 1.0) > 0:  # more than at the speed at which it began
+                notes.append(
+                    f"{label}: its largest contact force, {force:.6g} N, is damping: where it was deepest it bears "
+                    f"{statics.borne(joint, depth):.3g} N at rest. Its law measures rates by the speed at which the "
+                    "contact began, and later it was pressed in faster; hertz or kelvin_voigt tell what is left"
                 )
         elif force > SPIKE * mean and force > SOFT * joint.looseness:
             far = f"{force / mean:.0f} times the mean" if mean else "seen in no sample"

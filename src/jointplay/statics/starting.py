@@ -240,13 +240,13 @@ def pressed_in(joint: Joint, push: float) -> float:
     return float(brentq(lambda depth: borne(joint, depth) - push, 0.0, deepest, xtol=PRESSED * joint.looseness))
 
 
-def borne(joint: Joint, depth: float) -> float:
-    """The force of a compliant contact that rests at a depth (N; N m in a gear); 0 of other contacts, and of a law with
-    states, whose past decides that."""
+def borne(joint: Joint, depth: float, rate: float = 0.0) -> float:
+    """The force of a compliant contact at a depth that grows at a rate (m/s), where its approach speed is 1 m/s (N; N m
+    in a gear); 0 of other contacts, and of a law with states, whose past decides that."""
     if not isinstance(joint.contact, Compliant) or (law := joint.contact.normal.law).rates or law.memory:
         return 0.0
     sizes = {name: float(getattr(joint, name)) for name in law.geometry}
-    return float(law(depth, 0.0, 1.0, **joint.contact.normal.values, **sizes)[0])
+    return float(law(depth, rate, 1.0, **joint.contact.normal.values, **sizes)[0])
 
 
 def nearest(
