@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import results
+from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.compliance import Compliance
 from ..physics.record import Signal
-from .auditing import audit, begun, strained, trust
+from .auditing import NOTHING, audit, begun, strained, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -160,6 +160,12 @@ class Reading:
                 at = int(np.argmax(sampled))
                 if sampled[at] > values[i] or sampled[0] == values[i]:
                     values[i], times[i] = float(sampled[at]), float(self.time[at])
+            if what == "moment" and any(values):  # no more than rounding beside the force
+                least = NOTHING * float(statics.sizes(self.system)[0])
+                values = [
+                    x if x > least * self.largest(n + ".force") ** 0.5 else 0.0
+                    for n, x in zip(names, values, strict=True)
+                ]
             text = {"units": unit, "long_name": f"largest {what.replace('_', ' ')} over all steps"}
             found[f"peak_{what}"] = (dimension, values, text)
             found[f"peak_{what}_time"] = (dimension, times, {"units": "s"})
