@@ -155,6 +155,15 @@ def test_a_long_record_is_thinned_and_keeps_its_peaks():
     assert force["high"] < 1e6 and force["note"] == "peaks reach 1e+07 N"
 
 
+def test_peaks_between_samples_are_told():
+    """Force and torque of a pin that is thrown round its bearing are over before the next sample."""
+    run = runs.bore()
+    sharp = run.assign(peak_force=10 * run.peak_force, peak_effort=run.peak_effort + 5000.0)
+    panels = {panel["title"]: panel for panel in parts(report.html(sharp))[0]["charts"]}
+    assert panels["Joint force"]["note"] == f"peaks reach {float(sharp.peak_force.max()):.3g} N"
+    assert panels["Torque of the drives"]["note"] == f"peaks reach {float(sharp.peak_effort.max()):.3g} N m"
+
+
 def test_thinning_keeps_ends_extremes_order_and_gaps():
     time = np.arange(10_000.0)
     values = np.sin(time / 50)

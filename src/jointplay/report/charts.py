@@ -44,7 +44,9 @@ def _spoken(chart: Json) -> Json:
     """A panel in the unit that people read: degrees, mm."""
     most = max(largest(curve["values"]) for curve in chart["curves"] if not curve["twin"])
     size, unit = spoken(chart["unit"], most)
-    return chart | {"unit": unit, "curves": [curve | {"values": curve["values"] / size} for curve in chart["curves"]]}
+    chart = chart | {"unit": unit, "curves": [curve | {"values": curve["values"] / size} for curve in chart["curves"]]}
+    marks = [mark | {"v": mark["v"] / size} for mark in chart.get("marks", ())]
+    return chart | {"marks": marks, "reaches": chart.get("reaches", 0.0) / size}
 
 
 def pack(chart: Json, blob: Blob, most: int) -> Json:
@@ -54,6 +56,8 @@ def pack(chart: Json, blob: Blob, most: int) -> Json:
     low, high, cut = limits(seen, chart.get("zero", False))
     before = max(largest(curve["values"]) for curve in chart["curves"])
     cut = before if "settled" in chart and before > 2 * max(abs(low), abs(high)) else cut
+    between = max([mark["v"] for mark in chart.get("marks", ())] + [chart.get("reaches", 0.0)])  # of samples, too
+    cut = max(cut, between) if between > max(abs(low), abs(high)) else cut
     curves = []
     for curve in chart["curves"]:
         time, values = thin(curve["time"], curve["values"], most)
@@ -127,7 +131,9 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
     who = " and ".join(text for text, name in (("drives", "effort"), ("actuators", "control")) if name in run)
     for title, unit in (("Torque", "N m"), ("Force", "N")):
         given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
-        yield {"title": f"{title} of the {who}", "unit": unit, "curves": given}
+        driven = [curve["name"] for curve in given if "peak_effort" in run and curve["name"] in run.drive.values]
+        most = max((float(run.peak_effort.sel(drive=name)) for name in driven), default=0.0)
+        yield {"title": f"{title} of the {who}", "unit": unit, "curves": given, "reaches": most}
     other = {name: pair for name, pair in efforts(run).items() if pair[1] not in ("N m", "N")}
     yield from _by_unit(f"Effort of the {who}", other)
     yield from _contacts(run)
