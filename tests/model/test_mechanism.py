@@ -225,6 +225,10 @@ def test_bars():
             "joints.J.clearance: no such address; its address is 'J.clearance'",
         ),
         (lambda: arm().value("arm.mas"), "arm.mas: no such address; did you mean 'arm.mass'?"),
+        (
+            lambda: arm().value("J.kind"),
+            "J.kind: no such address; known: J.clearance, J.journal_radius, J.restitution, J.friction, J.stop_restitution",
+        ),
         (lambda: arm().with_({"J.clearance": -1e-3}), "joints.J.clearance: must be >= 0, got -0.001 m"),
         (
             lambda: arm().with_({"arm.mass": "1 m"}),

@@ -296,7 +296,9 @@ class Mechanism(Part):
             written = {".".join(map(str, path)): known for known, (path, _) in self._index.items()}
             written |= {keys.partition(".")[2]: known for keys, known in written.items()}
             written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
-            hint = f"; its address is {written[address]!r}" if address in written else close(address, self._index)
+            own = [known for known in self._index if known.startswith(address.partition(".")[0] + ".")]
+            near = close(address, own or self._index)
+            hint = f"; its address is {written[address]!r}" if address in written else near
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
 
