@@ -227,7 +227,8 @@ def test_bars():
         (lambda: arm().value("arm.mas"), "arm.mas: no such address; did you mean 'arm.mass'?"),
         (
             lambda: arm().value("J.kind"),
-            "J.kind: no such address; known: J.clearance, J.journal_radius, J.restitution, J.friction, J.stop_restitution",
+            "J.kind: no such address; known: J.clearance, J.journal_radius, J.restitution, J.friction, "
+            "J.stop_restitution",
         ),
         (lambda: arm().with_({"J.clearance": -1e-3}), "joints.J.clearance: must be >= 0, got -0.001 m"),
         (
