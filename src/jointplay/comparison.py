@@ -166,8 +166,13 @@ def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
 
 
 # what is lost is what contacts took from the bodies and do not hold
-LOSSES = {"impact_loss": 1, "friction_loss": 1, "contact_normal_work": -1, "contact_friction_work": -1}
-LOSSES |= {"contact_stored": -1}
+LOSSES = {
+    "impact_loss": 1,
+    "friction_loss": 1,
+    "contact_normal_work": -1,
+    "contact_friction_work": -1,
+    "contact_stored": -1,
+}
 
 
 def text(found: Dataset) -> str:

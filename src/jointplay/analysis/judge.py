@@ -134,7 +134,8 @@ def known_period(mechanism: Mechanism, given: float | None, fixed: bool = False)
         if given is None:
             raise
         return given
-    return own if fixed and whole(own, given) else whole(own, given)
+    counted = whole(own, given)
+    return own if fixed else counted
 
 
 def model_verdict(mechanism: Mechanism | System, pace: Pace, contacts: bool = False, **asked: Any) -> Verdict:

@@ -35,7 +35,6 @@ SLOWEST = 1e-6  # m/s: the least approach speed that a law is given
 DEEPEST = 0.1  # of the clearance: more in the first step of a contact, and the step was too long
 TRIES = 8  # of landing on a change of contact
 ROUNDS = 40  # of finding it inside a step
-LOOKS = 16  # at a law, for the energy that a contact stores
 
 
 @dataclass
@@ -265,31 +264,10 @@ class Compliance:
         following = following if self.fixed else -shared_max(-following)
         return branch(flipped, seldom(lambda: motion.point(after)[0]), lambda: kept), following
 
-    def stored(self, label: str, depth: float) -> float:
-        """What a closed contact gives back if it opens slowly (J): its normal law at rest, summed over the depth; of a
-        law with states, whose past decides that, nothing."""
-        joint = self.equations.mechanism.owner(label)
-        law = self.laws[joint]["normal"]
-        if depth <= 0 or law.rates or law.memory:
-            return 0.0
-        numbers = self.numbers(joint, "normal")
-        # by the root of the depth, along which powers such as 3/2 are smooth
-        parts = [w * s * law(depth * s * s, 0.0, SLOWEST, **numbers)[0] for s, w in looks()]
-        return 2 * depth * float(sum(parts))
-
     def play(self, label: str) -> Scalar:
         """The length (or angle) beside which a penetration of a contact is small: its joint's play, if it has one."""
         name = self.equations.mechanism.owner(label)
         return self.equations.numbers(f"{name}.{self.equations.mechanism.joints[name].measured_by}")
-
-
-@functools.cache
-def looks() -> list[tuple[float, float]]:
-    """Places between 0 and 1 at which a smooth curve is looked at for its mean, and their weights (Gauss)."""
-    from numpy.polynomial.legendre import leggauss
-
-    places, weights = leggauss(LOOKS)
-    return [*zip((0.5 * (1 + places)).tolist(), (0.5 * weights).tolist(), strict=True)]
 
 
 def least(values: Sequence[Any]) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
-from ..physics.compliance import Compliance
 from ..physics.record import Signal
 from .auditing import NOTHING, audit, begun, strained, trust
 
@@ -299,8 +298,8 @@ class Reading:
         first, last = gaps[:, 0], gaps[:, -1]
         if self.late:
             first = self.system.evaluate([*map(self.earlier, self.system.coordinates)], t=self.earlier("time")).gaps
-        law = Compliance(self.system.equations()(self.system.parameters), self.labels, fixed=False)
-        held = [sum(map(law.stored, self.labels, -depths)) for depths in (first, last)]
+        joints = [self.system.mechanism.joints[self.system.mechanism.owner(label)] for label in self.labels]
+        held = [sum(map(statics.stored, joints, -depths)) for depths in (first, last)]
         return {"contact_stored": ((), held[1] - held[0], {"units": "J", "long_name": "energy stored in contacts"})}
 
     # -- all of it

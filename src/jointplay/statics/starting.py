@@ -21,6 +21,7 @@ UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in 
 SHUT = 1e-12  # m or rad: a wall that moves by less stays
 REACH = 10.0  # times its play: so far a joint can lean
 PRESSED = 1e-14  # of the play: to this a depth is found
+LOOKS = 16  # at a law, for the energy that a contact stores
 SOFTEST = 6  # power of ten: beyond that many plays no depth is looked for
 TINY = 1e-12  # of a slope: a gap that a row does not change
 TOLD = 0.02  # m or rad: `check` tells of each start value that is missed by more
@@ -291,6 +292,17 @@ def normals(system: System, q: np.ndarray, t: float, contacts: list[int]) -> np.
     if not contacts:
         return np.empty((0, len(q)))
     return np.array([system.evaluate(q, unit, t).openings[contacts] for unit in np.eye(len(q))]).T
+
+
+def stored(joint: Joint, depth: float) -> float:
+    """What a compliant contact gives back if it opens slowly from a depth (J): what it bears at rest, summed."""
+    if depth <= 0:
+        return 0.0
+    from numpy.polynomial.legendre import leggauss
+
+    places, weights = leggauss(LOOKS)
+    roots = 0.5 * (1 + places)  # of the depth, along which powers such as 3/2 are smooth
+    return float(depth * sum(w * s * borne(joint, depth * s * s) for s, w in zip(roots, weights, strict=True)))
 
 
 def approaches(system: System, q: np.ndarray, here: Evaluation) -> np.ndarray:
