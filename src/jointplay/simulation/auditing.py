@@ -12,6 +12,7 @@ import numpy as np
 from .. import statics
 from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
+from ..physics.record import JOURNALS
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -28,6 +29,7 @@ SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins ha
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
+NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -173,7 +175,29 @@ def strained(reading: Reading) -> list[str]:
                 f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
                 "compliant contact tells"
             )
+        elif label in reading.system.journals and (usual := swinging(reading, label)) < force / RAISED:
+            notes.append(
+                f"{label}: where its contact force is largest, {force:.6g} N, its pin swings to and fro on its wall, "
+                f"which it presses with {usual:.3g} N in between. Nothing damps that where walls are rigid; real ones "
+                "mostly do: compliant contact tells what is left"
+            )
     return notes
+
+
+def swinging(reading: Reading, label: str) -> float:
+    """The usual force (N) about the largest one of a contact whose pin swings there on its wall; infinite if it does
+    not: seen from samples on both sides, near or far, its place on the wall is not in between."""
+    x, y = (reading.columns[label + end] for end in (signal.end for signal in JOURNALS.values()))
+    around = np.abs(reading.time - reading.peak(f"{label}.normal")[1]) <= NEAR * reading.time[-1]
+    angle, force = np.arctan2(y, x)[around], reading.columns[f"{label}.normal"][around]
+    shut, apart = force > 0, 1
+    while 2 * apart < len(angle) / 2:
+        ends, lasts = slice(2 * apart, None), shut[2 * apart :] & shut[apart:-apart] & shut[: -2 * apart]
+        bent = np.abs(np.angle(np.exp(1j * (angle[: -2 * apart] + angle[ends] - 2 * angle[apart:-apart])))) / 2
+        if lasts.any() and np.median(bent[lasts]) > SWINGS:
+            return float(np.median(force[shut]))
+        apart *= 2
+    return math.inf
 
 
 def begun(reading: Reading) -> list[str]:

@@ -26,7 +26,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Tracks, course, course_of, drawn, forgotten, wander
+from .likeness import Tracks, course, course_of, drawn, forgotten, strayed, wander
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 LOOSER, SHARE = (4.0, 8.0), 0.6  # times the tolerances; of the larger difference to them: what is stated
 STRUCK, STRUCK_SHARE = (16.0, 32.0), 0.2  # of steps of impulses, whose companions are dearer
 TIGHTER_SHARE = 1.5  # where tolerances can only be tighter, a 4th and an 8th
+WHOLE = (
+    1.0  # of the difference, where a companion was elsewhere for a while: what it says then shrinks with no tolerance
+)
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
@@ -58,6 +61,7 @@ HEADLINES = {
 }  # fmt: skip
 
 
+MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
 Headlines = dict[str, np.ndarray]
 
@@ -203,7 +207,8 @@ def errors(
     run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float, draws: bool = False
 ) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
-    error over the largest difference to the other runs; draws: it is by what they are that another one may be."""
+    error over the largest difference to the other runs; draws: it is by what they are that another one may be, and by a
+    tenth of what is the largest of a motion."""
     found, entries = headlines(run, mechanism), []
     most = largest(found, run)
     for variable, some in found.items():
@@ -212,8 +217,11 @@ def errors(
                 continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)
-            apart, share = (float(drawn(value, found_there)), 1.0) if draws else (apart, times)
-            error = share * apart + ROUNDING * most[family] if value or apart else 0.0
+            if draws:
+                apart = max(
+                    float(drawn(value, found_there)), UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0
+                )
+            error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
@@ -253,14 +261,16 @@ def stated(
 
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
-        astray = forgotten(run, [one.course for one in whole], mechanism)
+        courses = [one.course for one in whole]
+        astray = forgotten(run, courses, mechanism)
+        times = max(times, WHOLE) if strayed(run, courses, mechanism) else times
         found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
         unknown = ", ".join(one["name"] for one in found if not one["determined"])
         run.attrs |= {"errors": json.dumps(found), **({NOT_DETERMINED: unknown} if unknown else {})}
         run.attrs["judgement_text"] = text
-        for name, off in wander(run, [one.course for one in whole], times, bool(astray)).items():
+        for name, off in wander(run, courses, times, bool(astray)).items():
             said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
         return noted(run, FORGOTTEN.format(astray)) if astray else run
