@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 from .. import statics
 from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
-from ..physics.record import JOURNALS
+from ..physics.record import JOURNALS, MEANINGS, MODE
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -30,7 +31,13 @@ RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
 NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
+SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
+UNSHARED = (
+    "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
+    "told are one way to share the load, and the motion is right. What bears how much is up to stiffness: leave out "
+    "what is not needed, or use compliant contact"
+)
 
 
 def audit(reading: Reading) -> list[Finding]:
@@ -200,6 +207,19 @@ def swinging(reading: Reading, label: str) -> float:
     return math.inf
 
 
+def shared(reading: Reading) -> list[str]:
+    """The joints, drives and contacts whose reactions balance leaves open for a while."""
+    system, redundant = reading.system, bool(reading.one.freedom.redundant)
+    looks = some(reading, max(3, min(20, 600 // len(system.coordinates))))
+    rigid, found = [label for label in reading.labels if reading.stepper.impulsive], Counter[str]()
+    for i in looks:
+        shut = [system.contacts.index(label) for label in rigid if reading.columns[label + MODE.end][i] >= SLIDING]
+        if redundant or len(shut) > 1:
+            q = np.array([reading.columns[name][i] for name in system.coordinates])
+            found.update(statics.open_reactions(system, q, float(reading.time[i]), shut))
+    return [name for name, times in found.items() if times > OPEN * len(looks)]
+
+
 def begun(reading: Reading) -> list[str]:
     """Notes of compliant joints whose largest force is that of their start: a journal in the middle of its play, or on
     a wall that is not pressed in yet, swings about the depth that bears the load."""
@@ -232,9 +252,9 @@ def astray(reading: Reading) -> float:
     return worst
 
 
-def some(reading: Reading) -> np.ndarray:
+def some(reading: Reading, most: int = 20) -> np.ndarray:
     """Some of the samples, by their numbers."""
-    found: np.ndarray = np.unique(np.linspace(0, len(reading.time) - 1, 20).astype(int))
+    found: np.ndarray = np.unique(np.linspace(0, len(reading.time) - 1, most if len(reading.time) else 0).astype(int))
     return found
 
 

@@ -9,6 +9,7 @@ move in another way than the run, all of them are draws of what the motion may d
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -62,6 +63,7 @@ HEADLINES = {
 
 
 MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
+REACTIONS = [name for name, family in HEADLINES.items() if family in ("forces", "impulses")]
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
 Headlines = dict[str, np.ndarray]
 
@@ -229,6 +231,12 @@ def errors(
             shown = {"name": name, "value": value, "unit": unit, "error": said, "determined": determined}
             entries.append({**shown, "scale": scale})
     return entries
+
+
+def beyond(run: Dataset, simulation: Simulation) -> set[str]:
+    """Numbers of which companions know nothing: reactions that balance leaves open, and peaks beside a singularity."""
+    pairs = itertools.product(json.loads(run.attrs["open_reactions"]), REACTIONS, ("", "_settled"))
+    return {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
 
 
 def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
