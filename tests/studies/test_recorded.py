@@ -102,9 +102,15 @@ def test_the_time_of_a_rate_says_how_it_was_sampled():
     ("metric", "said"),
     [
         ("when(y[ball])", "above or below which mark"),
-        ("when(y[ball] above 1 mm)", "must be a name such as|above or below|number in SI"),
-        ("when(y[ball] above high)", "number in SI units, got 'high'"),
-        ("when(y[ball] above nan)", "number in SI units"),
+        (
+            "when(y[ball] above 30 deg)",
+            "the mark must be a length in m, got '30 deg'.*; give a number such as .* '1.5 m'",
+        ),
+        ("when(angle[ball] above 1 mm)", "the mark must be an angle in rad, got '1 mm'"),
+        ("when(angle_rate[ball] above 3 1/min)", "does not say turns or radians"),
+        ("when(y[ball] above 1 mn)", "unknown unit 'mn'; did you mean 'm"),
+        ("when(y[ball] above high)", "a number such as 1.5, got 'high'"),
+        ("when(y[ball] above nan)", "must be finite"),
         ("when(mass[ball] above 1)", "no run has 'mass'"),
         ("when(y[bal] above 1)", "did you mean 'ball'"),
     ],
@@ -132,10 +138,27 @@ def test_a_mark_may_carry_its_unit():
     for wrong, said in (
         ({"name": "y", "label": "bal", "below": 0}, "no body 'bal' has y; did you mean 'ball'"),
         ({"name": "yy", "label": "ball", "below": 0}, "did you mean 'y'"),
-        ({"name": "y", "label": "ball", "below": "3 N"}, "must be a number in m"),
+        ({"name": "y", "label": "ball", "below": "3 N"}, "must be a length in m"),
     ):
         with pytest.raises(InputError, match=said):
             jp.results.when(fall, **wrong)
+
+
+def test_the_mark_of_a_metric_may_carry_its_unit(tmp_path):
+    thrown = BALL.replace(start={"ball.y.rate": 3.0, "ball.rate": 2.0})
+    pairs = {
+        "when(y[ball] below -200 mm)": "when(y[ball] below -0.2)",
+        "when(angle[ball] above 30 deg)": f"when(angle[ball] above {math.radians(30)!r})",
+        "when(y_rate[ball] < 6 km/h)": f"when(y_rate[ball] below {6 / 3.6!r})",
+    }
+    asked = {"until": 1.0, "metrics": [*pairs, *pairs.values()], "store": tmp_path / "study.zarr"}
+    table = jp.sweep(thrown, {"ball.mass": [1.0]}, **asked)
+    for one, other in pairs.items():
+        name = one.replace("< 6 km/h", "below 6 km h^-1")  # names in files have no strokes
+        assert 0 < float(table[name][0]) == pytest.approx(float(table[other][0]), abs=1e-12)
+    assert table["when(angle[ball] above 30 deg)"].attrs["long_name"].endswith("above 30 deg")
+    more = jp.sweep(thrown, {"ball.mass": [1.0, 2.0]}, **asked)  # a store is taken up by the names in it
+    assert float(more["when(y[ball] below -200 mm)"][1]) == float(table["when(y[ball] below -200 mm)"][0])
 
 
 def test_a_signal_has_one_name_and_other_spellings_are_taken():
