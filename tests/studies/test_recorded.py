@@ -246,3 +246,30 @@ def test_a_list_is_no_metric():
     loose = jp.library.crank_rocker_2016(1e-3)
     with pytest.raises(InputError, match="is a list; give a function"):
         jp.sweep(loose, {"crank.mass": [1.0, 2.0]}, until=0.01, metrics=["impact_time"], stepper=jp.MoreauJean(1e-4))
+
+
+def test_how_much_later_an_event_is_than_with_ideal_joints():
+    ideal = jp.library.slider_crank(speed=30.0)
+    stepper = jp.MoreauJean(1e-5)
+    names = ["later(x[slider] below 250 mm)", "later(x_rate[slider] > 1)", "later(force[J1] above 300 N)"]
+    over = {"J3.clearance": [0.0, 2e-4, 4e-4]}
+    table = jp.sweep(ideal, over, until=0.2, settled=0.01, every=1e-3, stepper=stepper, metrics=names)
+    asked = {"until": 0.2, "every": 1e-3, "stepper": stepper}
+    runs = [jp.simulate(ideal, **asked), jp.simulate(ideal.loosen("J3", 4e-4), **asked)]
+    for name, signal, mark in (
+        (names[0], "x", {"below": 0.25}),
+        ("later(x_rate[slider] above 1)", "x_rate", {"above": 1.0}),
+    ):
+        first, second = (jp.results.when(run, signal, "slider", begin=0.01, **mark) for run in runs)
+        assert float(table[name][2]) == pytest.approx(second - first, rel=1e-6) != 0
+    assert (table.isel({"J3.clearance": 0})[[names[0]]].to_array() == 0).all()  # a clearance of 0 is the ideal joint
+    assert np.isfinite(table[names[2]]).all()
+    said = table[names[0]].attrs
+    assert said["units"] == "s" and said["long_name"].startswith("how much later than with ideal joints")
+
+
+def test_what_is_beyond_its_mark_already_is_not_later():
+    loose = jp.library.slider_crank(speed=30.0).loosen("J3", 2e-4)
+    metric = "later(x[slider] above 0.1)"
+    table = jp.sweep(loose, {"rod.mass": [0.5]}, until=0.02, stepper=jp.MoreauJean(1e-4), metrics=metric)
+    assert table[metric].isnull().all()

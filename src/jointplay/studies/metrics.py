@@ -31,10 +31,10 @@ WHOLE = "whole"  # of a number without time: over the whole run, not from `settl
 TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of", "peak": "largest magnitude of"}
 _NAME = r"(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*"
 _METRIC = re.compile(rf"\s*(?:(\w+)\s*\(\s*)?{_NAME}(\))?\s*")
-_WHEN = re.compile(rf"\s*when\s*\(\s*{_NAME}(>|<|\babove\b|\bbelow\b)\s*([^()]+?)\s*\)\s*")
+_WHEN = re.compile(rf"\s*(when|later)\s*\(\s*{_NAME}(>|<|\babove\b|\bbelow\b)\s*([^()]+?)\s*\)\s*")
 _MARK = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)")
 _PER = re.compile(r"\s*/\s*(\w+)(?:\^(\d+))?")
-WHEN, ABOVE, BELOW = "when", "above", "below"
+WHEN, LATER, ABOVE, BELOW = "when", "later", "above", "below"
 MOTION = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")  # by which a run is compared with its ideal twin
 SIZES = {"force": ("force_x", "force_y", "joint"), "acceleration": ("x_acceleration", "y_acceleration", "body")}
 TORQUES = {"control": "actuator", "effort": "drive"}
@@ -71,7 +71,15 @@ class Metric:
     @property
     def twin(self) -> bool:
         """Whether it needs a run of the ideal twin."""
-        return self.quantity in (DEVIATION, SHIFT) and self.function is None
+        return bool(self.signals)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The signals by which a run is compared with its ideal twin, if it is."""
+        if self.statistic == LATER:
+            parts = TORQUES if self.quantity == "torque" else SIZES.get(self.quantity, ())[:2]
+            return self.quantity, *beside(self.quantity), *parts
+        return MOTION if self.quantity in (DEVIATION, SHIFT) and self.function is None else ()
 
     @property
     def analysis(self) -> bool:
@@ -85,13 +93,22 @@ class Metric:
             return math.nan
         if self.statistic in ("", WHOLE):
             return float(found.values)
-        late = run["time"] >= settled - 1e-9
-        values = found.values[late]
+        if self.statistic == LATER:
+            own, ideal = (math.nan if x is None else self.passed(x, settled) for x in (run, twin))
+            return own - ideal if min(own, ideal) > settled else math.nan  # nothing is told if it was there already
         if self.sense:
-            others = (quantity(run, twin, name, self.label, settled) for name in beside(self.quantity))
-            known = [None if x is None else x.values[late] for x in others]
-            return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
+            return self.passed(run, settled)
+        values = found.values[run["time"] >= settled - 1e-9]
         return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
+
+    def passed(self, run: Recorded, settled: float) -> float:
+        """The first time from `settled` on (s) at which the signal of a run is beyond the mark, NaN if it never is."""
+        late = run["time"] >= settled - 1e-9
+        signals = (quantity(run, None, name, self.label, settled) for name in (self.quantity, *beside(self.quantity)))
+        values, *known = (None if x is None else x.values[late] for x in signals)
+        if values is None or not len(values):
+            return math.nan
+        return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
 
     def called(self, run: Any) -> dict[str, float]:
         """What its function makes of a result, by name."""
@@ -119,10 +136,10 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
             text += " or a function of the result"
             raise InputError(f"metric {one!r}: {text}")
         statistic, name, label, _ = match.groups()
-        if statistic == WHEN:
-            raise InputError(f"metric {one!r}: above or below which mark? such as 'when(x[ram] above 100 mm)'")
+        if statistic in (WHEN, LATER):
+            raise InputError(f"metric {one!r}: above or below which mark? such as '{statistic}(x[ram] above 100 mm)'")
         if statistic and statistic not in (*STATISTICS, WHOLE):
-            known = [*STATISTICS, WHEN, WHOLE]
+            known = [*STATISTICS, WHEN, LATER, WHOLE]
             raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, known)}")
         found.append(Metric(name, label or "", statistic or ""))
     names = [one.name for one in found]
@@ -141,8 +158,8 @@ def _bracketed(text: str) -> str:
     return text.replace(found[0], f"{name}[{label}]", 1)
 
 
-def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
-    """The time at which a signal passes a mark."""
+def passage(text: str, statistic: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
+    """The time at which a signal passes a mark, or how much later that is than with ideal joints."""
     found = _MARK.fullmatch(mark)
     digits, unit = found.groups() if found else (mark, "")
     try:
@@ -152,7 +169,7 @@ def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> M
     unit = _PER.sub(lambda per: f" {per[1]}^-{per[2] or 1}", unit)  # names in files have no strokes
     written = f"{repr(float(digits)).removesuffix('.0')} {unit}".rstrip()
     sense = {">": ABOVE, "<": BELOW}.get(sense, sense)
-    return Metric(name, label or "", WHEN, sense=sense, mark=number, written=written)
+    return Metric(name, label or "", statistic, sense=sense, mark=number, written=written)
 
 
 def quantity(run: Recorded, twin: Recorded | None, name: str, label: str, settled: float) -> RecordedArray | None:
@@ -319,7 +336,8 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
     )
     what = f"{text}, {metric.label}" if metric.label else text
     if metric.sense:
-        when = f"first time of {what} {metric.sense} {metric.written}"
+        first = "first time" if metric.statistic == WHEN else "how much later than with ideal joints is the first time"
+        when = f"{first} of {what} {metric.sense} {metric.written}"
         when += f" {unit}".rstrip() if " " not in metric.written else ""
         seen = "" if metric.quantity in MOTION[::2] else f", seen in samples {every:g} s apart"
         return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "") + seen}
