@@ -24,7 +24,7 @@ from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import TOLD, closed, play_unit, start
+from .starting import FAR, TOLD, closed, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
@@ -129,7 +129,7 @@ def check(model: Mechanism | System) -> Check:
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
-    notes = tuple(_guesses(system, q))
+    notes = tuple(_guesses(system, q, TOLD))
     warnings = tuple(text for text in warnings if text not in notes)
     text = "" if around is None else around.text()
     branches = tuple(_branches(system, q))
@@ -215,7 +215,7 @@ def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
     yield from _prescribed(system.mechanism)
-    yield from _guesses(system, q)
+    yield from _guesses(system, q, FAR)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
     yield from _tables(system.given)
@@ -356,13 +356,13 @@ def _prescribed(mechanism: Mechanism) -> Iterator[str]:
             yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
 
 
-def _guesses(system: System, q: np.ndarray) -> Iterator[str]:
-    """Start values that are not held, and so choose the way in which a mechanism is assembled."""
+def _guesses(system: System, q: np.ndarray, least: float) -> Iterator[str]:
+    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size)."""
     for key, given in system.mechanism.start.items():
         body, rest = started(key)
-        at = given if key.endswith("rate") else float(q[system.coordinates.index(key if rest else f"{body}.angle")])
-        if abs(at - given) > TOLD:
-            told, found = start_text(key, given), start_text(key, at)
+        i = -1 if key.endswith("rate") else system.coordinates.index(key if rest else f"{body}.angle")
+        if i >= 0 and abs(q[i] - given) > least * system.sizes[i]:
+            told, found = start_text(key, given), start_text(key, float(q[i]))
             yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"
 
 

@@ -24,7 +24,8 @@ PRESSED = 1e-14  # of the play: to this a depth is found
 LOOKS = 16  # at a law, for the energy that a contact stores
 SOFTEST = 6  # power of ten: beyond that many plays no depth is looked for
 TINY = 1e-12  # of a slope: a gap that a row does not change
-TOLD = 0.02  # m or rad: `check` tells of each start value that is missed by more
+TOLD = 0.02  # rad, or of the size of a coordinate: `check` tells of each start value that is missed by more
+FAR = math.radians(5.0)  # so do runs beyond this: less is how people give a rough value
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
@@ -96,7 +97,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     }
     at = dict(zip(system.coordinates, q, strict=True))
     if not reclose:
-        missed = {name: abs(at[name] - x) for name, x in given.items() if abs(at[name] - x) > SAME}
+        missed = [name for name, x in given.items() if abs(at[name] - x) > SAME]
         if missed and (exact := _held(system, missed, q)) is not None:
             return exact
     if mechanism.journals != "loaded":
@@ -133,10 +134,10 @@ def rated(system: System) -> list[int]:
     return [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
 
 
-def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The start that holds values which the ideal mechanism, at q, misses; None, and a note, where these only choose
-    its branch: angles that would force a joint beyond its play, or with which one in permanent contact does not
-    assemble.  A place is meant exactly."""
+def _held(system: System, missed: list[str], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The start that holds values which the ideal mechanism, at q, misses; None where these only choose its branch:
+    angles that would force a joint beyond its play, or with which one in permanent contact does not assemble.  A place
+    is meant exactly."""
     angles = all(name.endswith(".angle") for name in missed)
     try:
         exact = exactly(system)
@@ -147,10 +148,6 @@ def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.n
         depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact[0], q))
         if depth <= SAME or there > SAME or not angles:
             return exact
-    names = ", ".join(name.removesuffix(".angle") for name, off in missed.items() if off <= TOLD)
-    note = f"start {names} is taken as a guess: held exactly, it would open a joint beyond its play"
-    if names and note not in system.notes:
-        system.notes.append(note)
     return None
 
 
