@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -105,13 +105,17 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     q, v = loaded(system, q, v)
     if mechanism.loose(Following) and np.abs(system.evaluate(q).residual[~rate_rows(system)]).max() > SAME:
         return exactly(system)  # a journal that carries nothing must touch somewhere all the same
-    at = dict(zip(system.coordinates, q, strict=True))
-    moved = [name for name, x in given.items() if name[-2:] in (".x", ".y") and abs(at[name] - x) > SAME]
-    note = f"start: {', '.join(moved)} as without play, so journals begin on the walls that carry them, beside it"
-    note += "; `journals: centred` keeps them in the middle"
-    if moved and note not in system.notes:
-        system.notes.append(note)
     return q, v
+
+
+def leant(system: System, q: np.ndarray) -> Iterator[str]:
+    """Places at the start that are those without play, and so missed by the play."""
+    at = dict(zip(system.coordinates, q, strict=True))
+    given = {name: x for name, x in system.mechanism.start.items() if name[-2:] in (".x", ".y")}
+    moved = [name for name, x in given.items() if abs(at[name] - x) > SAME]
+    if moved and system.leaning is not None and np.array_equal(q, system.leaning):
+        text = "as without play, so journals begin on the walls that carry them, beside it"
+        yield f"start: {', '.join(moved)} {text}; `journals: centred` keeps them in the middle"
 
 
 def exactly(system: System) -> tuple[np.ndarray, np.ndarray]:
