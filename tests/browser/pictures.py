@@ -80,7 +80,8 @@ def studies() -> None:
         jp.sweep(
             jp.library.crank_rocker_2016(friction=0.1).replace(control=CONTROL),
             {f"{joint}.clearance": jp.grid(0, "5 mm", 6) for joint in ("J2", "J3")},
-            until=4.0, settled=2.0, stepper=jp.MoreauJean(2e-5), metrics=["error_max[crank]", "deviation"], store="rocker.zarr",
+            until=4.0, settled=2.0, stepper=jp.MoreauJean(2e-5),
+            metrics=["error_max[crank]", "deviation"], store="rocker.zarr",
         )  # fmt: skip
         browser = playwright.chromium.launch(executable_path=report.chromium(), args=["--no-sandbox"])
         limits = {"slider": {"shift[slider]": 40e-6}, "rocker": {}}
