@@ -236,6 +236,8 @@ class States(March):
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
             peak("drift", drift)
+            if motion.pins.rough:
+                peak("locks", acting.locks)
             if motion.last is not None:
                 memory("steps.landed", False).value = motion.last < after
             return self.accepted(begun, state, point, acting, h, following)
