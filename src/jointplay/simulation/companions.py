@@ -27,7 +27,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Tracks, course, course_of, drawn, forgotten, strayed, wander
+from .likeness import Tracks, course, course_of, drawn, forgotten, misses, strayed, wander
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a 
 FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
     "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
+)
+MISSED = (
+    "{0}: turns back at t = {1:.6g} s before it touches, by {2:.1g} m or rad, less than places of bodies are known to: "
+    "whether it touches there is open, and so is what follows; a tighter tolerance tells"
 )
 # headline numbers, and the families in which one is small beside another
 HEADLINES = {
@@ -281,7 +285,11 @@ def stated(
         for name, off in wander(run, courses, times, bool(astray)).items():
             said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
-        return noted(run, FORGOTTEN.format(astray)) if astray else run
+        if astray:
+            return noted(run, FORGOTTEN.format(astray))
+        for label, (time, gap) in misses(run, mechanism).items():
+            run = noted(run, MISSED.format(label, time, gap))
+        return run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"
     return noted(run, note)

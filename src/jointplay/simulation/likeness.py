@@ -26,6 +26,7 @@ Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what], and "
 FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
 SELDOM = 0.1  # of all samples: where one companion is far apart in more, its differences do not shrink as tolerances do
+TOUCHED = 3.0  # times the estimated error of places: what passes nearer may as well touch
 SAME = 1e-9  # of a time: samples that are this near are at one
 ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
@@ -111,6 +112,26 @@ def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) ->
             off = (other[name][theirs] - values[mine]).T
             seen.append(values + np.column_stack([np.interp(own["time"], own["time"][mine], one) for one in off]))
         found[name] = drawn(values, seen) if draws else times * np.max([np.abs(values - x) for x in seen], axis=0)
+    return found
+
+
+def misses(run: Dataset, mechanism: Mechanism) -> dict[str, tuple[float, float]]:
+    """Contacts that turn back before they touch, nearer than it is known where bodies are: when (s), and how near."""
+    found, time = {}, run.time.values
+    listed = {"gap", "impact_time"} <= run.variables.keys()
+    for i, label in enumerate(map(str, run.variables["contact"].values) if listed else ()):
+        turns = mechanism.joints[mechanism.owner(label)].play_unit != "m"
+        known = np.max([run[f"{name}_error"].values for name in (("angle",) if turns else ("x", "y"))], axis=(0, 2))
+        gap, free = run["gap"].values[:, i], run["mode"].values[:, i] == 0
+        a, b, c = gap[:-2], gap[1:-1], gap[2:]
+        struck = run["impact_time"].values[run["impact_contact"].values == label]
+        between = np.searchsorted(struck, time[2:], "right") > np.searchsorted(struck, time[:-2])
+        back = free[:-2] & free[1:-1] & free[2:] & (b <= a) & (b < c) & ~between
+        bend = np.where(back, a - 2 * b + c, 1.0)
+        nearest = b - (a - c) ** 2 / (8 * bend)  # of the parabola through three samples
+        close = np.flatnonzero(back & (nearest < TOUCHED * known[1:-1]))
+        if len(close):
+            found[label] = float(time[close[0] + 1]), float(max(nearest[close].min(), 0.0))
     return found
 
 
