@@ -18,9 +18,10 @@ from ..model.parts import ModelError
 from ..model.starts import start_text, started
 from ..parts.motions import Sum
 from ..parts.tables import Table
+from ..parts.units import spoken
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, freedom, weakest
+from .assembly import CLOSED, Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
@@ -78,10 +79,11 @@ class Check:
             head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
-        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
+        places, unit = readable(self.q)
+        heads = (f"x/{unit}", f"y/{unit}", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
+        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in heads)]
         for i, body in enumerate(m.bodies):
-            x, y, angle = self.q[3 * i : 3 * i + 3]
-            state = (x, y, math.degrees(angle), *self.v[3 * i : 3 * i + 3])
+            state = (*places[3 * i : 3 * i + 3], *self.v[3 * i : 3 * i + 3])
             lines.append(f"{body:<{width}}" + "".join(f"{shown(value):>13}" for value in state))
         lines += ["", *(f"note: {note}" for note in self.notes)]
         lines += [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
@@ -89,7 +91,6 @@ class Check:
 
 
 ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
-COLUMNS = ("x/m", "y/m", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
 
 
 def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
@@ -106,6 +107,16 @@ def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
 def shown(x: float) -> str:
     """Six significant digits; rounding errors as 0."""
     return "0" if abs(x) < 1e-12 else f"{x:.6g}"
+
+
+def readable(q: np.ndarray, rounding: float = CLOSED) -> tuple[np.ndarray, str]:
+    """Places and angles of bodies as people read them, in degrees and one unit of length; and that unit.
+
+    rounding: what is smaller (m or rad) is 0.
+    """
+    places = np.where(np.abs(q) < rounding, 0.0, q).reshape(-1, 3)
+    size, unit = spoken("m", float(np.abs(places[:, :2]).max()))
+    return (places / (size, size, math.radians(1.0))).reshape(q.shape), unit
 
 
 def check(model: Mechanism | System) -> Check:
@@ -149,7 +160,8 @@ def _branches(system: System, q: np.ndarray) -> Iterator[str]:
             if abs(turned[i]) > APART:
                 told.append(f"{body} {shown(math.degrees(math.remainder(angle, math.tau)))} deg")
             elif moved[i] > APART:
-                told.append(f"{body} ({shown(x)}, {shown(y)}) m")
+                size, unit = spoken("m", max(abs(x), abs(y)))
+                told.append(f"{body} ({shown(x / size)}, {shown(y / size)}) {unit}")
         if told:
             yield ", ".join(told)
 
