@@ -64,17 +64,15 @@ def equilibria(arguments: argparse.Namespace) -> None:
     starts = inputs.count("--starts", arguments.starts, 100_000)
     time = inputs.duration("--at", arguments.at, zero=True)
 
-    import numpy as np
-
     from jointplay import statics
-    from jointplay.statics.check import readable, shown
+    from jointplay.statics.readable import readable, shown
 
     with computing():
         found = statics.equilibria(mechanism, starts, time)
     if not found:
         print(f"no equilibrium found from {starts} starts; more may find one: --starts {10 * starts}")
         return
-    places, unit = readable(np.array([e.q for e in found]), RESTS)
+    places, unit = readable([e.q for e in found], RESTS)
     heads = (f"{body}.{part}" for body in mechanism.bodies for part in (f"x/{unit}", f"y/{unit}", "angle/deg"))
     rows = [("", *heads, "")]
     for i, (e, row) in enumerate(zip(found, places, strict=True), 1):

@@ -197,7 +197,7 @@ class ProgressBar:
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
     from jointplay import results
-    from jointplay.statics.check import plays
+    from jointplay.statics.readable import plays
 
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0

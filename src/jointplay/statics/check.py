@@ -21,10 +21,11 @@ from ..parts.tables import Table
 from ..parts.units import spoken
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import CLOSED, Freedom, freedom, weakest
+from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
+from .readable import plays, readable, shown
 from .starting import TOLD, closed, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
@@ -91,32 +92,6 @@ class Check:
 
 
 ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
-
-
-def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
-    """How loose each joint is, whichever way the model says so: a clearance, two sizes or a fit."""
-    for name, joint in mechanism.joints.items():
-        if joint.looseness > 0 and joint.opened_by == "clearance":
-            size = float(getattr(joint, joint.inner)) if joint.inner else 0.0
-            around = f" around a radius of {1e3 * size:.6g} mm" if size else ""
-            yield f"clearance {name}", f"{1e3 * joint.looseness:.6g} mm{around}"
-        elif joint.looseness > 0:
-            yield f"{joint.opened_by} {name}", f"{math.degrees(joint.looseness):.6g} deg"
-
-
-def shown(x: float) -> str:
-    """Six significant digits; rounding errors as 0."""
-    return "0" if abs(x) < 1e-12 else f"{x:.6g}"
-
-
-def readable(q: np.ndarray, rounding: float = CLOSED) -> tuple[np.ndarray, str]:
-    """Places and angles of bodies as people read them, in degrees and one unit of length; and that unit.
-
-    rounding: what is smaller (m or rad) is 0.
-    """
-    places = np.where(np.abs(q) < rounding, 0.0, q).reshape(-1, 3)
-    size, unit = spoken("m", float(np.abs(places[:, :2]).max()))
-    return (places / (size, size, math.radians(1.0))).reshape(q.shape), unit
 
 
 def check(model: Mechanism | System) -> Check:
