@@ -87,7 +87,7 @@ def rows(kind: type[Part]) -> list[tuple[str, str, str]]:
         del fields["kind"]  # it has a heading of its own
     in_use = {control.Actuator: ["N*m or N"], control.Sensor: ["rad or m"]}.get(kind, [])
     found = [(f"`{key}`", unit(field, *in_use), default(field)) for key, field in fields.items()]
-    places = {"fit": ("text", ""), "at": ("min or mean or max", "mean")}
+    places = {"file": ("text", ""), "fit": ("text", ""), "at": ("min or mean or max", "mean")}
     return found + [(f"`{key}`", *places.get(key, ("m", ""))) for key in kind.also]
 
 
