@@ -295,9 +295,9 @@ def test_equilibria_are_listed(capsys):
     capsys.readouterr()
     assert main(["equilibria", "stop.yaml", "--starts", "8"]) == 0
     head, down, up = capsys.readouterr().out.splitlines()
-    assert head.split() == ["arm.x/m", "arm.y/m", "arm.angle/deg"]
-    assert down.split() == ["1", "0", "-0.5", "-90", "stable"]
-    assert up.split(maxsplit=4)[:4] == ["2", "0", "0.5", "90"]
+    assert head.split() == ["arm.x/mm", "arm.y/mm", "arm.angle/deg"]
+    assert down.split() == ["1", "0", "-500", "-90", "stable"]
+    assert up.split(maxsplit=4)[:4] == ["2", "0", "500", "90"]
     assert up.endswith("rejected: joint J1 is 0.571 rad beyond its upper stop of 1 rad")
 
 
@@ -594,6 +594,11 @@ def test_check_says_what_it_found(capsys):
     assert main(["check", "swing.yaml"]) == 0
     told = capsys.readouterr()
     assert "1" in told.out and "freedom" in told.out and told.err == ""
+    head, arm = told.out.splitlines()[-4:-2]
+    assert head.split()[1:4] == ["x/mm", "y/mm", "angle/deg"] and arm.split()[1:4] == ["500", "0", "0"]
+    assert main(["check", "swing.yaml", "--set", "arm.length=3"]) == 0  # beyond a metre in m
+    head, arm = capsys.readouterr().out.splitlines()[-4:-2]
+    assert head.split()[1:3] == ["x/m", "y/m"] and arm.split()[1] == "1.5"
 
 
 def test_check_prints_the_matrix(capsys):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns, quantity, spoken
+from .tables import columns, moment, quantity, spoken, tidy
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
@@ -197,7 +197,7 @@ class ProgressBar:
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
     from jointplay import results
-    from jointplay.statics.check import plays
+    from jointplay.statics.readable import plays
 
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
@@ -244,14 +244,15 @@ class Told:
     def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
         """A number with its unit."""
         entry, unit = self.known.get(".".join([*map(str, of.values()), name])), unit.replace("*", " ")
-        value = float(self.found[name].sel(of))
-        return self.shown(entry, unit) if entry else quantity(value, "" if unit == "1" else unit)
+        exact = float(self.found[name].sel(of))
+        value = tidy(exact, float(abs(self.found[name]).max()))
+        return self.shown(entry, unit) if entry and value == exact else quantity(value, "" if unit == "1" else unit)
 
     def shown(self, entry: Mapping[str, Any], unit: str) -> str:
         """A number with its error, in the unit in which people read it."""
         size, name = spoken(entry["value"], unit)
         if entry["error"] is not None and abs(entry["value"]) + entry["error"] < NOTHING:
-            return f"0 {name}".rstrip()
+            return f"0 {spoken(0.0, unit)[1]}".rstrip()
         error = None if entry["error"] is None else size * entry["error"]
         return self.with_error({**entry, "value": size * entry["value"], "error": error, "unit": name or "1"})
 
@@ -320,7 +321,8 @@ def _contacts(found: Any, numbers: Told) -> list[tuple[str, str]]:
 def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
-    text = f"{numbers.told(f'peak_{what}', of, unit)} at {float(one[f'peak_{what}_time']):.5g} s"
+    until = float(found.time[-1]) if found.sizes.get("time") else 0.0
+    text = f"{numbers.told(f'peak_{what}', of, unit)} {moment(float(one[f'peak_{what}_time']), until)}"
     if f"peak_{what}_settled" in found:
         at = float(one[f"peak_{what}_settled_time"])
         most = numbers.told(f"peak_{what}_settled", of, unit)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+ROUND_OFF = 1e-15  # of SI units: no number of a mechanism is so small
+SHARE = 1e-12  # of the largest of its kind: a number below is rounding
+START = 1e-6  # of a run: its first steps, which are very short
+
 
 def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
     """Rows of texts with every column but the last as wide as its longest entry.
@@ -32,6 +36,24 @@ def spoken(value: float, unit: str) -> tuple[float, str]:
     if unit == "m" and abs(value) < 1:
         return (1e3, "mm") if abs(value) >= 1e-4 or value == 0 else (1e6, "µm")
     return 1.0, unit
+
+
+def tidy(value: float, beside: float = 0.0) -> float:
+    """A number, or 0 if it is rounding: nothing in itself, or beside the largest of its kind.
+
+    >>> tidy(3e-18), tidy(1e-13, beside=800.0), tidy(2e-6)
+    (0.0, 0.0, 2e-06)
+    """
+    return 0.0 if abs(value) < max(ROUND_OFF, SHARE * abs(beside)) else value
+
+
+def moment(seconds: float, until: float) -> str:
+    """When something was, in a run that ends at `until` (s): the first moments of it are the start.
+
+    >>> moment(3e-9, 2.0), moment(0.25, 2.0)
+    ('at the start', 'at 0.25 s')
+    """
+    return "at the start" if seconds <= START * until else f"at {seconds:.5g} s"
 
 
 def quantity(value: float, unit: str, digits: int = 5) -> str:

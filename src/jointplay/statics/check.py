@@ -18,12 +18,14 @@ from ..model.parts import ModelError
 from ..model.starts import start_text, started
 from ..parts.motions import Sum
 from ..parts.tables import Table
+from ..parts.units import spoken
 from ..physics.dynamics import Equations
 from ..system import System
 from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
+from .readable import plays, readable, shown
 from .starting import FAR, TOLD, closed, leant, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
@@ -78,10 +80,11 @@ class Check:
             head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
-        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
+        places, unit = readable(self.q)
+        heads = (f"x/{unit}", f"y/{unit}", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
+        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in heads)]
         for i, body in enumerate(m.bodies):
-            x, y, angle = self.q[3 * i : 3 * i + 3]
-            state = (x, y, math.degrees(angle), *self.v[3 * i : 3 * i + 3])
+            state = (*places[3 * i : 3 * i + 3], *self.v[3 * i : 3 * i + 3])
             lines.append(f"{body:<{width}}" + "".join(f"{shown(value):>13}" for value in state))
         lines += ["", *(f"note: {note}" for note in self.notes)]
         lines += [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
@@ -89,23 +92,6 @@ class Check:
 
 
 ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
-COLUMNS = ("x/m", "y/m", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
-
-
-def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
-    """How loose each joint is, whichever way the model says so: a clearance, two sizes or a fit."""
-    for name, joint in mechanism.joints.items():
-        if joint.looseness > 0 and joint.opened_by == "clearance":
-            size = float(getattr(joint, joint.inner)) if joint.inner else 0.0
-            around = f" around a radius of {1e3 * size:.6g} mm" if size else ""
-            yield f"clearance {name}", f"{1e3 * joint.looseness:.6g} mm{around}"
-        elif joint.looseness > 0:
-            yield f"{joint.opened_by} {name}", f"{math.degrees(joint.looseness):.6g} deg"
-
-
-def shown(x: float) -> str:
-    """Six significant digits; rounding errors as 0."""
-    return "0" if abs(x) < 1e-12 else f"{x:.6g}"
 
 
 def check(model: Mechanism | System) -> Check:
@@ -149,7 +135,8 @@ def _branches(system: System, q: np.ndarray) -> Iterator[str]:
             if abs(turned[i]) > APART:
                 told.append(f"{body} {shown(math.degrees(math.remainder(angle, math.tau)))} deg")
             elif moved[i] > APART:
-                told.append(f"{body} ({shown(x)}, {shown(y)}) m")
+                size, unit = spoken("m", max(abs(x), abs(y)))
+                told.append(f"{body} ({shown(x / size)}, {shown(y / size)}) {unit}")
         if told:
             yield ", ".join(told)
 
