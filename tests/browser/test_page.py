@@ -469,3 +469,14 @@ def test_it_can_be_printed(browser, rocker_file, tmp_path):
     made = report.pdf(rocker_file, tmp_path / "page.pdf")
     data = made.read_bytes()
     assert data.startswith(b"%PDF") and data.count(b"/Type /Page\n") + data.count(b"/Type /Page ") >= 2
+
+
+def test_every_axis_has_two_marks_and_not_many_more_than_wanted(rocker):
+    """One alone, as the 0 of -3.2 to 3.2 by steps of 5, tells no scale."""
+    for low in (-3.2, -130.0, -0.99, 0.0, 0.11, -1e-6, 4999.0):
+        for span in (1.0, 3.3, 6.4, 1600.0):
+            for most in (2, 3, 5):
+                asked = [low, low + span, most]
+                marks = rocker.evaluate("([low, high, most]) => jointplay.ticks(low, high, most).marks", asked)
+                assert 2 <= len(marks) <= most + 2, asked
+                assert all(low - 1e-9 * span <= mark <= low + 1.000001 * span for mark in marks), asked

@@ -114,7 +114,7 @@ class Chart extends Plot {
   constructor(chart, parent) {
     const words = [chart.note, chart.curves.some(curve => curve.twin) ? "dashed: ideal joints" : ""].filter(Boolean);
     const note = make("span", { class: "note", text: words.join(" · ") });
-    const head = make("div", { class: "head" }, make("h3", { text: `${chart.title} (${chart.unit})` }), note);
+    const head = make("div", { class: "head" }, make("h3", { text: `${chart.title} (${chart.unit.replaceAll(" ", "\u00a0")})` }), note);
     const keys = make("div", { class: "keys" });
     const node = make("figure", { class: "chart card" }, head, keys);
     parent.append(node);

@@ -248,7 +248,7 @@ new ResizeObserver(() => {
 
 // For tests and the curious: what is shown, and where it was drawn.
 window.jointplay = {
-  content, motion, twin, plays, state, seek, step, exaggerate, look, hardest,
+  content, motion, twin, plays, state, seek, step, exaggerate, look, hardest, ticks,
   play: () => run(true),
   pause: () => run(false),
   position(body, t = state.time) {
