@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from jointplay.errors import InputError
+from jointplay.parts.units import everyday
 
 from . import inputs
-from .tables import columns, spoken
+from .tables import columns
 
 FIGURES: tuple[str, ...] = (
     "motion",
@@ -117,7 +118,7 @@ def compare(arguments: argparse.Namespace) -> None:
     rows = [("", *names, *(["difference"] if pair else []), "")]
     known = [{e["name"]: e for e in results.errors(run)} for run in runs.values()]
     for name, text, unit, numbers in _headlines(list(runs.values())):
-        size, shown = spoken(max(map(abs, numbers)), unit)
+        size, shown = everyday(max(map(abs, numbers)), unit)
         stated = [some.get(name, {}) for some in known]
         cells = [_cell(x * size, _digits(e), _open(e)) for x, e in zip(numbers, stated, strict=True)]
         change = "" if text == "steps" else _relative(numbers, min(3, *map(_digits, stated))) if pair else ""
@@ -235,7 +236,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
                 if float(off[at]) < SAME:
                     cells.append("together")
                     continue
-                size, shown = spoken(float(off[at]), unit)
+                size, shown = everyday(float(off[at]), unit)
                 cells.append(f"{float(off[at]) * size:.4g} {shown} at {float(off.time[at]):.5g} s")
             rows.append((f"{body}.{coordinate}", *cells, ""))
     return rows
