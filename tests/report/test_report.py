@@ -77,7 +77,9 @@ def test_a_run_without_stated_errors_shows_its_headline_numbers_too():
     assert "errors" not in run.attrs or not json.loads(run.attrs["errors"])
     joint = str(run.joint.values[0])
     assert numbers[f"{joint}.peak_force"] == f"{float(run.peak_force[0]):.6g} N"
-    assert any(name.endswith(".error_max") and text.endswith(" rad") for name, text in numbers.items())
+    assert any(name.endswith(".error_max") and text.endswith(" deg") for name, text in numbers.items())
+    shares = [text for name, text in numbers.items() if name.endswith(".share_free")]
+    assert shares and all(re.fullmatch(r"\d+\.\d %", text) for text in shares)
 
 
 def test_efforts_and_tracking_errors_are_by_unit():
@@ -231,7 +233,7 @@ def test_compliant_contact_only_says_touching():
     content, _ = parts(report.html(runs.compliant()))
     [row] = content["timeline"]
     assert {scene.MODES[code] for code, _, _ in row["bars"]} == {"free", "touching"}
-    assert content["strength"] == "largest force (N)" and content["impacts"][0]["count"] > 5
+    assert content["impacts"][0]["strength"] == "largest force (N)" and content["impacts"][0]["count"] > 5
 
 
 def test_a_result_without_its_model_still_moves():

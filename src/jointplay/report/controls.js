@@ -28,7 +28,7 @@ element("stage").classList.toggle("many", cards.length > 2);
 element("twin-option").hidden = !twin;
 for (const node of [element("turning-option"), ...document.querySelectorAll(".trail")]) node.hidden = !cards.some(card => card.round);
 const plots = content.charts.map(chart => new Chart(chart, element("charts")));
-if (content.impacts.length) plots.push(new Stems(element("charts")));
+for (const strength of new Set(content.impacts.map(item => item.strength))) plots.push(new Stems(element("charts"), strength));
 if (content.timeline.length) {
   element("contacts").hidden = false;
   plots.push(new Timeline(element("timeline")));
