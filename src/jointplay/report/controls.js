@@ -8,7 +8,7 @@ readColours();
 element("title").textContent = content.title;
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 element("summary").textContent = `${shown(span, 3)} s simulated · ${counted(content.bodies.length, "body", "bodies")} · ${counted(content.joints.length, "joint", "joints")}`
-  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal joints dashed" : "") + (content.judgement[0] ? ` · audit: ${content.judgement[0]}` : "")
+  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? ` · ideal joints dashed${twin.knows(motion.last) ? "" : `, until ${shown(twin.last, 3)} s`}` : "") + (content.judgement[0] ? ` · audit: ${content.judgement[0]}` : "")
   + (content.numbers.some(([, text]) => text.endsWith("(not determined)")) ? " · some numbers not determined" : "");
 if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;
