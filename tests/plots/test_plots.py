@@ -479,3 +479,31 @@ def test_a_figure_that_cannot_be_written_is_refused_in_one_line(tmp_path):
         plots.save(figure, tmp_path / "f.bmp")
     with pytest.raises(InputError, match="no such directory"):
         plots.save(figure, tmp_path / "none" / "f.png")
+
+
+def grid() -> xarray.Dataset:
+    """A study over two axes in SI units, with a long name."""
+    said = {"units": "m", "long_name": "largest distance from the mechanism with ideal joints, table"}
+    play, turn = np.linspace(0, 2e-4, 3), np.radians([10.0, 20.0])
+    return xarray.Dataset(
+        {"shift": (("play", "turn"), 3 * play[:, None] + 1e-5 * turn, said)},
+        {"play": ("play", play, {"units": "m"}), "turn": ("turn", turn, {"units": "rad"})},
+    )
+
+
+def test_studies_are_drawn_in_the_units_that_people_read():
+    ax, bar = plots.contour(grid()["shift"]).axes
+    assert ax.get_xlabel() == "turn (deg)" and ax.get_ylabel() == "play (µm)"
+    assert ax.get_xticks() == pytest.approx([10, 20]) and ax.get_yticks() == pytest.approx([0, 100, 200])
+    assert bar.get_ylabel().endswith("(µm)") and bar.get_ylim()[1] == pytest.approx(600, rel=0.2)
+    [lined] = plots.series(grid(), "shift", "play").axes
+    assert [line.get_label() for line in lined.lines] == ["turn = 10 deg", "turn = 20 deg"]
+    assert lined.lines[1].get_xdata() == pytest.approx([0, 100, 200]) and lined.get_xlabel() == "play (µm)"
+    assert lined.lines[1].get_ydata() == pytest.approx(1e6 * grid()["shift"].values[:, 1])
+
+
+def test_long_labels_of_studies_are_within_the_figure():
+    figure = plots.contour(grid()["shift"])
+    figure.draw_without_rendering()
+    box = figure.axes[1].yaxis.label.get_window_extent()
+    assert box.y0 >= 0 and box.y1 <= figure.bbox.height and box.x1 <= figure.bbox.width
