@@ -507,3 +507,12 @@ def test_long_labels_of_studies_are_within_the_figure():
     figure.draw_without_rendering()
     box = figure.axes[1].yaxis.label.get_window_extent()
     assert box.y0 >= 0 and box.y1 <= figure.bbox.height and box.x1 <= figure.bbox.width
+
+
+def test_an_axis_of_errors_shows_how_far_they_are_from_none():
+    run = result()
+    run.angle.attrs["units"] = "rad"
+    behind = {"rod.angle": lambda t: 0.5 - 0.1 * t + run.angle.sel(body="rod").values}
+    right = plots.tracking_error(run, behind).axes[1]
+    assert right.get_ylim()[0] < -28 and right.get_ylim()[1] >= 0
+    assert right.get_title("right") == "largest |error| 28.6, rms 20.7 deg"

@@ -406,3 +406,10 @@ def test_friction_without_a_lever_is_noted():
     bare = library.slider_crank().loosen("J3", "1 mm", contact=Rigid(friction=0.1))
     assert "has no lever" in simulate(bare, 0.01).attrs["notes"]
     assert "has no lever" not in simulate(bare.loosen("J3", "1 mm", journal_radius=0.01), 0.01).attrs["notes"]
+
+
+def test_the_panel_of_tracking_errors_shows_0():
+    run = runs.controlled()
+    run = run.assign(tracking_error=1.0 + abs(run.tracking_error))
+    panels = parts(report.html(run))[0]["charts"]
+    assert {panel["low"] for panel in panels if panel["title"] == "Tracking error"} == {0}

@@ -230,7 +230,8 @@ def _off(ax: Axes, time: np.ndarray, error: np.ndarray, settled: float, beside: 
         ax.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
     no_round_off(ax, [error], beside)
     ax.set_ylabel(f"error ({unit})")
-    note(ax, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+    ax.axhline(0, color="#444444", linewidth=0.6, zorder=1.2)
+    note(ax, f"largest |error| {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
 
 
 # of a signal its values, what they should be, the error, and the unit

@@ -129,7 +129,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
         yield from _forces(run)
     for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
         settled = float(run.attrs.get("settled", 0.0))
-        yield chart | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
+        yield chart | {"zero": True} | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
     who = " and ".join(text for text, name in (("drives", "effort"), ("actuators", "control")) if name in run)
     for title, unit in (("Torque", "N m"), ("Force", "N")):
         given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
