@@ -59,7 +59,7 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
         )
     what = "path of the journal" if plays[0].shape == "round" else "offset and tilt"
     text = f"{what} of {plays[0].name} in its bearing; grey: free flight."
-    with sheet(run, 3.9, width=4.1, caption=text) as figure:
+    with sheet(run, 3.9, width=4.1, caption=text, left_out=_leaps(run, plays[0])) as figure:
         ax = figure.add_subplot()
         (_circle if plays[0].shape == "round" else _diamond)(ax, run, plays[0])
     return figure
@@ -251,6 +251,22 @@ def _strong(run: xarray.Dataset, contact: str) -> np.ndarray:
     return here & (hard >= FAINT * np.max(hard[here], initial=0.0))
 
 
+def _far(path: np.ndarray, clearance: float) -> np.ndarray:
+    """Between which neighbouring samples a straight line leaves the rim: those on it are more than 16 degrees apart."""
+    far: np.ndarray = np.abs(path[1:] + path[:-1]) / 2 < 0.99 * clearance
+    return far
+
+
+def _leaps(run: xarray.Dataset, play: Play) -> str:
+    """What to do where most samples in contact are too far apart for a line."""
+    closed = np.asarray(touching(run, play).any(axis=1))
+    both = closed[1:] & closed[:-1]
+    if play.shape != "round" or not both.any() or np.mean(_far(play.offset, play.clearance)[both]) < 0.5:
+        return ""
+    between = float(np.median(np.diff(run.time.values)))
+    return f"Samples {between:.3g} s apart are too few for lines:\nsample closer (every=, --every)."
+
+
 def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
     size, unit = scale(play.clearance)
     c, path = play.clearance / size, play.offset / size
@@ -258,12 +274,13 @@ def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
     ax.fill(1.12 * c * around.real, 1.12 * c * around.imag, color="#EFEFEF", lw=0)
     ax.fill(c * around.real, c * around.imag, color="white", lw=0)
     ax.plot(c * around.real, c * around.imag, color="#444444", linewidth=1.0)
-    closed = touching(run, play).any(axis=1)
-    ax.plot(path.real, path.imag, color="#9A9A9A", linewidth=0.6, label="free")
-    held = np.where(closed, path, np.nan + 1j * np.nan)
-    chord = np.abs(path[1:] + path[:-1]) / 2 < 0.95 * c  # it was away from the rim between two samples
-    held = np.insert(held, np.flatnonzero(chord) + 1, np.nan + 1j * np.nan)
+    closed = np.asarray(touching(run, play).any(axis=1))
+    apart, gone = _far(path, c), np.nan + 1j * np.nan
+    flown = np.insert(path, np.flatnonzero(apart & closed[1:] & closed[:-1]) + 1, gone)  # how it went is not known
+    ax.plot(flown.real, flown.imag, color="#9A9A9A", linewidth=0.6, label="free")
+    held = np.insert(np.where(closed, path, gone), np.flatnonzero(apart) + 1, gone)
     ax.plot(held.real, held.imag, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
+    ax.plot(held.real, held.imag, ".", color=COLOURS[0], markersize=2.5)
     ax.plot(path[:1].real, path[:1].imag, "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
     here = _strong(run, play.name)
     if here.any():
