@@ -528,3 +528,10 @@ def test_no_line_joins_samples_in_contact_that_are_far_apart():
     middle = np.hypot(x[1:] + x[:-1], y[1:] + y[:-1]) / 2
     assert np.nanmin(middle) > 0.98 * 3
     assert "sample closer" in figure.caption and "sample closer" not in plots.journal(often, "J3").caption
+
+
+@pytest.mark.parametrize(("runs_", "bars"), [(16, 5), (100, 10), (2500, 40)])
+def test_few_runs_have_few_bins(runs_, bars):
+    values = np.random.default_rng(1).normal(size=runs_)
+    study = xarray.Dataset({"value": ("run", values), "status": ("run", np.ones(runs_, int))})
+    assert len(plots.histogram(study, "value").axes[0].patches) == bars

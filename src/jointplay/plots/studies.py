@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 EDGE = "#333333"
 
 
-def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bins: int = 40) -> Figure:
-    """The distribution of a metric over the runs of a study, with P5, P50 and P95 and the share beyond a limit."""
+def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bins: int | None = None) -> Figure:
+    """The distribution of a metric over the runs of a study, with P5, P50 and P95 and the share beyond a limit.
+
+    bins: by default as many as the root of the number of runs, 5 to 40.
+    """
     values, good = numbers(study, metric)
+    bins = bins or min(40, max(5, math.ceil(math.sqrt(good.sum()))))
     size, unit = in_unit(study[metric])
     values = values / size
     marks = {p: x / size for p, x in percentiles(study, metric).items()}
