@@ -413,3 +413,15 @@ def test_the_panel_of_tracking_errors_shows_0():
     run = run.assign(tracking_error=1.0 + abs(run.tracking_error))
     panels = parts(report.html(run))[0]["charts"]
     assert {panel["low"] for panel in panels if panel["title"] == "Tracking error"} == {0}
+
+
+def test_the_ground_of_a_film_is_hatched_where_its_supports_stand():
+    figure, frame = film.frames_of(runs.slider(), None, None)
+    frame(0)
+    figure.draw_without_rendering()
+    stage = figure.axes[0]
+    [hatch] = [text for text in stage.texts if text.get_text().startswith("╱")]
+    [support] = [line for line in stage.lines if line.get_marker() == (3, 0, 0)]
+    pin = stage.transData.transform(np.column_stack(support.get_data()))[0, 1]
+    below = (pin - hatch.get_window_extent().y1) / figure.dpi * 72  # points
+    assert 0.2 * support.get_markersize() < below < 0.3 * support.get_markersize()  # where its triangle ends
