@@ -47,6 +47,9 @@ def test_samples_show_a_histogram_a_share_and_a_ranking(opened, pages):
     assert "0 of 200 runs exceed 1" in page.locator("#caption").inner_text()
     page.locator("#limit").fill("")
     assert "Give a limit" in page.locator("#caption").inner_text()
+    assert 8 <= page.locator("#figure .cell").count() <= 15  # the root of 200 runs, and not a bar for each
+    last, whole = page.locator("#figure .cell").last.bounding_box(), page.locator("#figure").bounding_box()
+    assert last["x"] + last["width"] < whole["x"] + whole["width"]
 
 
 def test_one_axis_is_a_line(opened, pages):

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from jointplay.errors import InputError
+from jointplay.parts.units import everyday
 
 from . import inputs
-from .tables import columns, moment, spoken, tidy
+from .tables import columns, moment, tidy
 
 FIGURES: tuple[str, ...] = (
     "motion",
@@ -49,7 +50,7 @@ def signals(arguments: argparse.Namespace) -> None:
         values = [x for x in found[name].tolist() if math.isfinite(x)]
         beside = float(abs(variable).max())
         ends = [tidy(x, beside) for x in (min(values), max(values), values[-1])] if values else []
-        size, unit = spoken(max(map(abs, ends), default=0.0), str(variable.attrs.get("units", "")).replace("*", " "))
+        size, unit = everyday(max(map(abs, ends), default=0.0), str(variable.attrs.get("units", "")).replace("*", " "))
         numbers = [f"{x * size:.6g}" for x in ends] or ["-"] * 3
         rows.append((name, unit, *numbers, _told(variable)))
     print(columns(rows))
@@ -124,7 +125,7 @@ def compare(arguments: argparse.Namespace) -> None:
     rows = [("", *names, *(["difference"] if pair else []), "")]
     known = [{e["name"]: e for e in results.errors(run)} for run in runs.values()]
     for name, text, unit, numbers in _headlines(list(runs.values())):
-        size, shown = spoken(max(map(abs, numbers)), unit)
+        size, shown = everyday(max(map(abs, numbers)), unit)
         stated = [some.get(name, {}) for some in known]
         cells = [_cell(x * size, _digits(e), _open(e)) for x, e in zip(numbers, stated, strict=True)]
         change = "" if text == "steps" else _relative(numbers, min(3, *map(_digits, stated))) if pair else ""
@@ -247,7 +248,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
                 if float(off[at]) < SAME:
                     cells.append("together")
                     continue
-                size, shown = spoken(float(off[at]), unit)
+                size, shown = everyday(float(off[at]), unit)
                 cells.append(f"{float(off[at]) * size:.4g} {shown} {moment(float(off.time[at]), float(off.time[-1]))}")
             rows.append((f"{body}.{coordinate}", *cells, ""))
     return rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+
+from jointplay.parts.units import everyday
 
 ROUND_OFF = 1e-15  # of SI units: no number of a mechanism is so small
 SHARE = 1e-12  # of the largest of its kind: a number below is rounding
@@ -23,19 +24,6 @@ def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append(gap.join([*cells, row[-1]]).rstrip())
     return "\n".join(lines)
-
-
-def spoken(value: float, unit: str) -> tuple[float, str]:
-    """The unit in which people read a number (SI), and what to multiply it with: degrees, and mm below a metre.
-
-    >>> spoken(0.003, "m")
-    (1000.0, 'mm')
-    """
-    if unit == "rad":
-        return 180 / math.pi, "deg"
-    if unit == "m" and abs(value) < 1:
-        return (1e3, "mm") if abs(value) >= 1e-4 or value == 0 else (1e6, "µm")
-    return 1.0, unit
 
 
 def tidy(value: float, beside: float = 0.0) -> float:
@@ -62,5 +50,5 @@ def quantity(value: float, unit: str, digits: int = 5) -> str:
     >>> quantity(0.0175, "rad"), quantity(0.012, "m"), quantity(3.0, "N")
     ('1.0027 deg', '12 mm', '3 N')
     """
-    size, shown = spoken(value, unit)
+    size, shown = everyday(value, unit)
     return f"{value * size:.{digits}g} {shown}".rstrip()

@@ -238,3 +238,16 @@ def spoken(unit: str, most: float) -> tuple[float, str]:
     if unit == "J" and 0 < most < 0.99:
         return next(((size, name) for size, name in ENERGIES if most >= 0.99 * size), ENERGIES[-1])
     return 1.0, unit
+
+
+def everyday(value: float, unit: str) -> tuple[float, str]:
+    """The unit in which people read one number (SI), and what to multiply it with: degrees, and mm below a metre.
+
+    >>> everyday(0.003, "m")
+    (1000.0, 'mm')
+    """
+    if unit == "rad":
+        return 180 / math.pi, "deg"
+    if unit == "m" and abs(value) < 1:
+        return (1e3, "mm") if abs(value) >= 1e-4 or value == 0 else (1e6, "µm")
+    return 1.0, unit

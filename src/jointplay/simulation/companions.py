@@ -176,12 +176,15 @@ def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
 
 
 def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labels: Sequence[str]) -> list[str]:
-    """The units of some numbers: drives, channels and actuators have their own."""
+    """The units of some numbers: drives, channels and actuators have their own, and contacts those of their gaps."""
     if dimension == "drive":
         return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
     if f"{dimension}_unit" in run.variables:
         return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
-    return [str(run.variables[name].attrs.get("units", "1"))] * len(labels)
+    unit = str(run.variables[name].attrs.get("units", "1"))
+    if dimension == "contact":
+        return [unit.split(" or ")[-1 if mechanism.gap_unit(label) == "rad" else 0] for label in labels]
+    return [unit] * len(labels)
 
 
 def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, float]:
@@ -216,10 +219,13 @@ def errors(
     error over the largest difference to the other runs; draws: it is by what they are that another one may be, and by a
     tenth of what is the largest of a motion."""
     found, entries = headlines(run, mechanism), []
-    most = largest(found, run)
+    most, forces = largest(found, run), ("peak_force", "joint_impulse")
+    torques = {f"{name}.{force}" for name, joint in mechanism.joints.items() if not joint.points for force in forces}
     for variable, some in found.items():
         for i, (name, value, unit, scale, family) in enumerate(some):
             if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
+                continue
+            if name.removesuffix("_settled") in torques:  # of a joint that transmits a torque alone
                 continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)

@@ -135,7 +135,12 @@ class Reading:
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
         """A variable over time and labels."""
         values = np.column_stack([self.columns[label + signal.end] for label in labels])
-        return ("time", dimension), values, {"units": signal.unit, "long_name": signal.text}
+        unit = self.unit(signal.unit) if dimension == "contact" else signal.unit
+        return ("time", dimension), values, {"units": unit, "long_name": signal.text}
+
+    def unit(self, unit: str) -> str:
+        """A unit of these contacts."""
+        return record.unit_in(unit, {self.mechanism.gap_unit(label) for label in self.labels})
 
     # -- peaks
     def peaks(self) -> Variables:
@@ -245,7 +250,7 @@ class Reading:
             ("impulse", ".normal.impulse", "N*s", "largest normal impulse of an impact"),
         ):
             most = np.array([self.largest(n + end) for n in self.labels])
-            found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": text})
+            found[f"peak_{what}"] = ("contact", most, {"units": self.unit(unit), "long_name": text})
         return found | self.bores(steps) | self.listed("impacts", record.IMPACTS)
 
     def bores(self, steps: float) -> Variables:
@@ -265,8 +270,8 @@ class Reading:
 
     def listed(self, stream: str, units: Mapping[str, str]) -> Variables:
         """A list of impacts or of contacts that ended."""
-        rows = self.rows(stream)
-        found: Variables = {f"impact_{name}": ("impact", rows[name], {"units": unit}) for name, unit in units.items()}
+        rows, said = self.rows(stream), {name: {"units": self.unit(unit)} for name, unit in units.items()}
+        found: Variables = {f"impact_{name}": ("impact", rows[name], said[name]) for name in units}
         found["impact_contact"] = ("impact", np.array(self.labels)[rows["contact"].astype(int)])
         return found
 
@@ -275,7 +280,7 @@ class Reading:
         found: Variables = {}
         for what, unit, text in (("normal", "N", "normal force"), ("depth", "m or rad", "depth")):
             greatest = [self.largest(f"{label}.{what}") for label in self.labels]
-            found[f"peak_{what}"] = ("contact", greatest, {"units": unit, "long_name": f"largest {text}"})
+            found[f"peak_{what}"] = ("contact", greatest, {"units": self.unit(unit), "long_name": f"largest {text}"})
         pressed = [self.largest(f"{joint}.pressed") for joint in self.mechanism.joints]
         said = {"units": "N", "long_name": "largest sum of the normal forces of a joint's contacts"}
         found["peak_normal_sum"] = ("joint", pressed, said)

@@ -157,7 +157,7 @@ def _held(system: System, missed: list[str], q: np.ndarray) -> tuple[np.ndarray,
 
 def play_unit(system: System, label: str) -> str:
     """The unit of the gap of a contact."""
-    return "m or rad" if ".stop." in label else system.mechanism.joints[system.mechanism.owner(label)].play_unit
+    return system.mechanism.gap_unit(label)
 
 
 def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
