@@ -11,6 +11,7 @@ that of little friction, is where Newton's method begins.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from ..elements import Joint
@@ -67,18 +68,19 @@ class Pins:
                      for k in places[i]]  # fmt: skip
             return sqrt(dot(parts, parts) + TINY)
 
-        every, locks = range(len(grips)), 0.0
-        guess: Vector = []
-        for i, grip in enumerate(grips):
-            alone, own = ([x[k] for k in places[i]] for x in (multipliers, called[i]))
-            gain, lever, load = (grip * grip * x for x in (dot(own, own), dot(alone, own), dot(alone, alone) + TINY))
-            tilt = where(grip < 0, -lever, lever)
-            root = sqrt(maximum(tilt * tilt + (1 - gain) * load, 0.0))
-            size = load / maximum(root - tilt, TINY)
-            guess.append(where(grip < 0, -size, size))
-            locks = maximum(locks, gain)
-        torques, left = solve(lambda *x: [x[i] - grips[i] * pressed(i, x) for i in every], guess, ITERATIONS)
+        every = range(len(grips))
+        own = [[[x[k] for k in places[i]] for x in (multipliers, called[i])] for i in every]
+        guess, locks = zip(*(alone(grip, *pair) for grip, pair in zip(grips, own, strict=True)), strict=True)
+        torques, left = solve(lambda *x: [x[i] - grips[i] * pressed(i, x) for i in every], list(guess), ITERATIONS)
         for torque, change, impulses in zip(torques, changes, called, strict=True):
             a = [x + torque * d for x, d in zip(a, change, strict=True)]
             multipliers = [x + torque * d for x, d in zip(multipliers, impulses, strict=True)]
-        return a, multipliers, dict(zip(self.rough, torques, strict=True)), left, locks
+        return a, multipliers, dict(zip(self.rough, torques, strict=True)), left, functools.reduce(maximum, locks)
+
+
+def alone(grip: Scalar, load: Vector, lever: Vector) -> tuple[Scalar, Scalar]:
+    """The smaller solution x of x = grip |load + lever x|, and (grip |lever|)^2, beyond 1 of which there is another."""
+    gain, tilt, least = (grip * grip * x for x in (dot(lever, lever), dot(load, lever), dot(load, load) + TINY))
+    tilt = where(grip < 0, -tilt, tilt)
+    size = least / maximum(sqrt(maximum(tilt * tilt + (1 - gain) * least, 0.0)) - tilt, TINY)
+    return where(grip < 0, -size, size), gain
