@@ -126,9 +126,7 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
                 ax.vlines(run.impact_time.values[struck], i - 0.48, i + 0.48, color=MODES[1][1], linewidth=0.8)
             if "share_free" in run:
                 share = f"in contact {100 - 100 * float(run.share_free.sel(contact=name)):.1f} %"
-                ax.annotate(
-                    share, (1.01, i), xycoords=("axes fraction", "data"), va="center", fontsize=7.5, color="#444444"
-                )
+                ax.text(1.01, i, share, transform=ax.get_yaxis_transform(), va="center", fontsize=7.5, color="#444444")
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.45, -0.55)
         ax.set_xlim(time[0], max(time[-1], time[0] + 1e-12))
@@ -136,13 +134,9 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         ax.set_xlabel("time (s)")
+        handles = [Patch(color=colour, label=name) for name, colour in shown.values()]
         ax.legend(
-            handles=[Patch(color=colour, label=name) for name, colour in shown.values()],
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=4,
-            handlelength=1.2,
-            borderaxespad=0.2,
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, handlelength=1.2, borderaxespad=0.2
         )
     return figure
 

@@ -14,7 +14,8 @@ from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .auditing import NOTHING, UNSHARED, audit, begun, shared, strained, trust
+from .auditing import NOTHING, audit, trust
+from .remarks import remarks, shared
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -341,41 +342,11 @@ class Reading:
         return float(self.run[name][self.lane]) if name in self.run.places else 0.0
 
 
-def unlisted(simulation: Simulation, lane: int) -> list[str]:
-    """A note of the impacts that are only counted, as their list is full."""
-    run = simulation.run
-    return [
-        f"only the first {most:,} impacts are listed; {more:,} later ones are in counts, peaks and losses alone"
-        for stream, most in run.most.items()
-        if (more := run.beyond[stream][lane].total())
-    ]
-
-
 def dataset(simulation: Simulation, lane: int) -> Dataset:
     """The samples of a lane with peaks, outcome and audit."""
     reading = Reading(simulation, lane)
     one, outcome = simulation.each[lane], simulation.status[lane]
-    remarks = one.pilot.remarks(reading.lasting, reading.columns) if one.pilot else []
-    if passes := int(reading.lasting("singular.passes")):
-        where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
-        which = "a singular position" if passes == 1 else f"{passes} singular positions"
-        remarks.append(
-            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates; "
-            "forces may grow without bound there, and then peaks tell only how near a step came"
-        )
-    for joint, push in one.pushes.items():
-        if push < 0:  # where that ends a run, its outcome says so
-            remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
-    remarks += [*unlisted(simulation, lane), *strained(reading), *begun(reading)]
     among = shared(reading)
-    remarks += [UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))] if among else []
-    if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
-        remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
-    if outcome.complete and simulation.every and len(reading.time) and reading.time[-1] < outcome.time * (1 - 1e-9):
-        remarks.append(
-            f"the last sample is at {reading.time[-1]:.6g} s, and so is what is told of the end at {outcome.time:g} s; "
-            "choose a time between samples that divides it"
-        )
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
     attrs = {
         "outcome": str(outcome.kind),
@@ -389,7 +360,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "degrees_of_freedom": one.freedom.degrees,
         "redundant": json.dumps(list(one.freedom.redundant)),
         "open_reactions": json.dumps(among),
-        "notes": json.dumps([*reading.system.notes, *one.notes, *remarks]),
+        "notes": json.dumps([*reading.system.notes, *one.notes, *remarks(reading, outcome, among)]),
     }
     if reading.before is not None:
         attrs["settled"] = simulation.settled

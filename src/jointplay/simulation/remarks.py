@@ -1,0 +1,163 @@
+"""What a run has to say beside its numbers: notes of what is odd, open or only just so."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import statics
+from ..model.clearances import Compliant
+from ..physics.record import JOURNALS, MEANINGS, MODE
+from .auditing import some
+from .outcome import Outcome
+
+if TYPE_CHECKING:
+    from .reading import Reading
+
+SPIKE = 10.0  # times its mean: a force worth a note,
+SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins have some 1e8 N/m
+FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
+NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
+SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
+LOCKING = (
+    "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
+    "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
+)
+UNSHARED = (
+    "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
+    "told are one way to share the load, and the motion is right. What bears how much is up to stiffness: leave out "
+    "what is not needed, or use compliant contact"
+)
+
+
+def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterator[str]:
+    """The notes of a run; among: the reactions that balance leaves open (`shared`)."""
+    one, simulation = reading.one, reading.simulation
+    if one.pilot:
+        yield from one.pilot.remarks(reading.lasting, reading.columns)
+    if passes := int(reading.lasting("singular.passes")):
+        where = f"the last at t = {reading.lasting('singular.time'):.6g} s"
+        which = "a singular position" if passes == 1 else f"{passes} singular positions"
+        yield (
+            f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates; "
+            "forces may grow without bound there, and then peaks tell only how near a step came"
+        )
+    for joint, push in one.pushes.items():
+        if push < 0:  # where that ends a run, its outcome says so
+            yield f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can"
+    for stream, most in simulation.run.most.items():
+        if more := simulation.run.beyond[stream][reading.lane].total():
+            later = f"{more:,} later ones are in counts, peaks and losses alone"
+            yield f"only the first {most:,} impacts are listed; {later}"
+    if reading.largest("locks") > 1:
+        yield LOCKING
+    yield from strained(reading)
+    yield from begun(reading)
+    if among:
+        yield UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))
+    yield from unmet(reading, outcome)
+
+
+def unmet(reading: Reading, outcome: Outcome) -> Iterator[str]:
+    """Notes of samples that are not where they were asked for."""
+    simulation, time = reading.simulation, reading.time
+    if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
+        yield f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s"
+    if outcome.complete and simulation.every and len(time) and time[-1] < outcome.time * (1 - 1e-9):
+        yield (
+            f"the last sample is at {time[-1]:.6g} s, and so is what is told of the end at {outcome.time:g} s; "
+            "choose a time between samples that divides it"
+        )
+
+
+def strained(reading: Reading) -> list[str]:
+    """Notes of contacts that are hardly those of a machine: of rigid ones spikes of a force that only hard walls bear,
+    of compliant ones walls that give way by more than the play, and laws that damp more than an impact would.
+
+    A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
+    """
+    notes = []
+    for label in reading.labels if len(reading.time) else ():
+        joint = reading.mechanism.joints[reading.mechanism.owner(label)]
+        if not joint.loose or joint.play_unit != "m":
+            continue
+        force, mean = reading.largest(f"{label}.normal"), float(reading.columns[f"{label}.normal"].mean())
+        if not reading.stepper.impulsive:
+            depth = reading.largest(f"{label}.depth")
+            if depth > joint.looseness:
+                notes.append(
+                    f"{label}: its wall gives way by {1e3 * depth:.3g} mm, more than its clearance of "
+                    f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
+                )
+            if force > MORE * statics.borne(joint, depth, 1.0) > 0:  # more than at the speed at which it began
+                notes.append(
+                    f"{label}: its largest contact force, {force:.6g} N, is damping: where it was deepest it bears "
+                    f"{statics.borne(joint, depth):.3g} N at rest. Its law measures rates by the speed at which the "
+                    "contact began, and later it was pressed in faster; hertz or kelvin_voigt tell what is left"
+                )
+        elif force > SPIKE * mean and force > SOFT * joint.looseness:
+            far = f"{force / mean:.0f} times the mean" if mean else "seen in no sample"
+            notes.append(
+                f"{label}: its largest contact force between impacts, {force:.6g} N, is {far}, as "
+                "where a load that changes throws a pin round its bearing. Rigid bodies have it, real ones if "
+                f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
+                "compliant contact tells"
+            )
+        elif label in reading.system.journals and (usual := swinging(reading, label)) < force / RAISED:
+            notes.append(
+                f"{label}: where its contact force is largest, {force:.6g} N, its pin swings to and fro on its wall, "
+                f"which it presses with {usual:.3g} N in between. Nothing damps that where walls are rigid; real ones "
+                "mostly do: compliant contact tells what is left"
+            )
+    return notes
+
+
+def swinging(reading: Reading, label: str) -> float:
+    """The usual force (N) about the largest one of a contact whose pin swings there on its wall; infinite if it does
+    not: seen from samples on both sides, near or far, its place on the wall is not in between."""
+    x, y = (reading.columns[label + end] for end in (signal.end for signal in JOURNALS.values()))
+    around = np.abs(reading.time - reading.peak(f"{label}.normal")[1]) <= NEAR * reading.time[-1]
+    angle, force = np.arctan2(y, x)[around], reading.columns[f"{label}.normal"][around]
+    shut, apart = force > 0, 1
+    while 2 * apart < len(angle) / 2:
+        ends, lasts = slice(2 * apart, None), shut[2 * apart :] & shut[apart:-apart] & shut[: -2 * apart]
+        bent = np.abs(np.angle(np.exp(1j * (angle[: -2 * apart] + angle[ends] - 2 * angle[apart:-apart])))) / 2
+        if lasts.any() and np.median(bent[lasts]) > SWINGS:
+            return float(np.median(force[shut]))
+        apart *= 2
+    return math.inf
+
+
+def shared(reading: Reading) -> list[str]:
+    """The joints, drives and contacts whose reactions balance leaves open for a while."""
+    system, redundant = reading.system, bool(reading.one.freedom.redundant)
+    looks = some(reading, max(3, min(20, 600 // len(system.coordinates))))
+    rigid, found = [label for label in reading.labels if reading.stepper.impulsive], Counter[str]()
+    for i in looks:
+        shut = [system.contacts.index(label) for label in rigid if reading.columns[label + MODE.end][i] >= SLIDING]
+        if redundant or len(shut) > 1:
+            q = np.array([reading.columns[name][i] for name in system.coordinates])
+            found.update(statics.open_reactions(system, q, float(reading.time[i]), shut))
+    return [name for name, times in found.items() if times > OPEN * len(looks)]
+
+
+def begun(reading: Reading) -> list[str]:
+    """Notes of compliant joints whose largest force is that of their start: a journal in the middle of its play, or on
+    a wall that is not pressed in yet, swings about the depth that bears the load."""
+    notes = []
+    later = reading.time > FIRST * reading.time[-1] if len(reading.time) else np.zeros(0, bool)
+    for name in reading.mechanism.loose(Compliant) if later.any() and reading.before is None else ():
+        most, when = reading.peak(f"{name}.force")
+        if (
+            0 < when <= FIRST * reading.time[-1]
+            and math.sqrt(most) > MORE * reading.sampled("force", name)[later].max()
+        ):
+            notes.append(
+                f"{name}: its largest force, {math.sqrt(most):.6g} N, is that of the start, at {when:.3g} s; "
+                f"settled tells that of what follows"
+            )
+    return notes
