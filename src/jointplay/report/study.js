@@ -153,14 +153,16 @@ function histogram(svg) {
   const metric = data.metrics[state.metric];
   const good = metric.values.map((y, i) => [y, i]).filter(([y, i]) => y !== null && data.status[i] === 1);
   if (!good.length) { element("caption").textContent = "No run has a value."; return; }
-  const sorted = [...good].sort((p, q) => p[0] - q[0]), low = sorted[0][0], high = sorted.at(-1)[0];
+  const sorted = [...good].sort((p, q) => p[0] - q[0]), low = sorted[0][0];
+  let high = sorted.at(-1)[0];
   const limit = state.limit, many = Math.min(40, Math.max(5, Math.ceil(Math.sqrt(good.length)))); // as plots.histogram
   const size = (high - low) / many || 1;
   const start = limit !== null && limit > low && limit < high ? limit - Math.ceil((limit - low) / size) * size : low; // an edge at the limit
   const count = Math.max(1, Math.ceil((high - start) / size - 1e-9)), bins = Array.from({ length: count }, () => []);
   for (const pair of sorted) bins[Math.min(count - 1, Math.max(0, Math.floor((pair[0] - start) / size)))].push(pair);
+  high = start + count * size; // where the last bin ends
   const most = Math.max(...bins.map((bin) => bin.length));
-  const a = limit === null ? start : Math.min(start, limit), end = start + count * size, b = limit === null ? end : Math.max(end, limit);
+  const a = limit === null ? start : Math.min(start, limit), b = limit === null ? high : Math.max(high, limit);
   const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (n) => H - BOTTOM - n / most * (H - TOP - BOTTOM - 30);
   for (const n of ticks(0, most, 5)) {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(n), y2: Y(n), stroke: "var(--line)" }, null, svg);
