@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns, quantity
+from .tables import columns, moment, quantity, tidy
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
@@ -195,7 +195,7 @@ class ProgressBar:
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
     from jointplay import results
-    from jointplay.statics.check import plays
+    from jointplay.statics.readable import plays
 
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
@@ -216,6 +216,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
     numbers = Told(found)
     lines += numbers.verdict() + numbers.ends() + _contacts(found, numbers) + _peaks(mechanism, found, numbers)
+    lines += [("rigid contact", text)] if (text := results.without_impacts(found)) else []
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):
@@ -241,8 +242,11 @@ class Told:
     def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
         """A number with its unit."""
         entry, unit = self.known.get(".".join([*map(str, of.values()), name])), unit.replace("*", " ")
-        value = float(self.found[name].sel(of))
-        return self.with_error(entry | {"unit": unit}) if entry else quantity(value, "" if unit == "1" else unit)
+        exact = float(self.found[name].sel(of))
+        value = tidy(exact, float(abs(self.found[name]).max()))
+        if entry and value == exact:
+            return self.with_error(entry | {"unit": unit})
+        return quantity(value, "" if unit == "1" else unit)
 
     def share(self, name: str, of: dict[str, Any]) -> str:
         """A share of time in percent."""
@@ -308,8 +312,9 @@ def _contacts(found: Any, numbers: Told) -> list[tuple[str, str]]:
 def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
+    until = float(found.time[-1]) if found.sizes.get("time") else 0.0
     text = numbers.told(f"peak_{what}", of, unit)
-    text += f" at {float(one[f'peak_{what}_time']):.5g} s" if float(one[f"peak_{what}"]) else ""
+    text += f" {moment(float(one[f'peak_{what}_time']), until)}" if float(one[f"peak_{what}"]) else ""
     if f"peak_{what}_settled" in found:
         at = float(one[f"peak_{what}_settled_time"])
         most = numbers.told(f"peak_{what}_settled", of, unit)

@@ -6,6 +6,10 @@ from collections.abc import Sequence
 
 from jointplay.parts.units import everyday
 
+ROUND_OFF = 1e-15  # of SI units: no number of a mechanism is so small
+SHARE = 1e-12  # of the largest of its kind: a number below is rounding
+START = 1e-6  # of a run: its first steps, which are very short
+
 
 def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
     """Rows of texts with every column but the last as wide as its longest entry.
@@ -20,6 +24,24 @@ def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append(gap.join([*cells, row[-1]]).rstrip())
     return "\n".join(lines)
+
+
+def tidy(value: float, beside: float = 0.0) -> float:
+    """A number, or 0 if it is rounding: nothing in itself, or beside the largest of its kind.
+
+    >>> tidy(3e-18), tidy(1e-13, beside=800.0), tidy(2e-6)
+    (0.0, 0.0, 2e-06)
+    """
+    return 0.0 if abs(value) < max(ROUND_OFF, SHARE * abs(beside)) else value
+
+
+def moment(seconds: float, until: float) -> str:
+    """When something was, in a run that ends at `until` (s): the first moments of it are the start.
+
+    >>> moment(3e-9, 2.0), moment(0.25, 2.0)
+    ('at the start', 'at 0.25 s')
+    """
+    return "at the start" if seconds <= START * until else f"at {seconds:.5g} s"
 
 
 def quantity(value: float, unit: str, digits: int = 5) -> str:

@@ -14,7 +14,7 @@ from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .auditing import NOTHING, audit, begun, strained, trust
+from .auditing import NOTHING, UNSHARED, audit, begun, shared, strained, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -367,6 +367,8 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         if push < 0:  # where that ends a run, its outcome says so
             remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
     remarks += [*unlisted(simulation, lane), *strained(reading), *begun(reading)]
+    among = shared(reading)
+    remarks += [UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))] if among else []
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     if outcome.complete and simulation.every and len(reading.time) and reading.time[-1] < outcome.time * (1 - 1e-9):
@@ -386,6 +388,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "attempts": int(simulation.run.steps_taken),
         "degrees_of_freedom": one.freedom.degrees,
         "redundant": json.dumps(list(one.freedom.redundant)),
+        "open_reactions": json.dumps(among),
         "notes": json.dumps([*reading.system.notes, *one.notes, *remarks]),
     }
     if reading.before is not None:
