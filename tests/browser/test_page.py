@@ -107,7 +107,7 @@ def test_a_gear_with_play_shows_its_torque(opened, tmp_path):
     )
     assert "play 1.00°" in page.inner_text(".joint .size")
     titles = {panel["title"]: panel for panel in page.evaluate("jointplay.content.charts")}
-    assert [curve["name"] for curve in titles["Joint torque"]["curves"]] == ["mesh"] and titles["Backlash gap"][
+    assert [curve["name"] for curve in titles["Joint torque"]["curves"]] == ["mesh"] and titles["Angular gap"][
         "unit"
     ] == "deg"
 

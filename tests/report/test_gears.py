@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from jointplay import plots, report, results
+from jointplay.model import Mechanism, Revolute, bar
 from jointplay.report import scene
+from jointplay.simulation import simulate
 from tests.browser import runs
 
 from .test_report import parts
@@ -84,3 +86,12 @@ def test_impacts_of_gears_are_angular():
     assert set(drawn(plots.impacts(run, TORQUES))) >= {"angular impulse (N m s)", "approach speed (rad/s)"}
     assert "normal impulse (N s)" in drawn(plots.impacts(run, ["B"]))
     assert "approach speed (m/s or rad/s)" in drawn(plots.impacts(run))
+
+
+def test_stops_of_angles_have_angular_gaps():
+    hinge = Revolute(between=("ground.O", "rod.start"), lower="-60 deg", stop_restitution=0.5)
+    rod = Mechanism(ground={"points": {"O": (0, 0)}}, bodies={"rod": bar(0.5, mass=1.0)}, joints={"J": hinge})
+    run = simulate(rod, 0.5, start={"rod": 0.0})
+    assert run.impact_normal.units == "N*m*s" and run.sizes["impact"]
+    panels = {panel["title"]: panel["unit"] for panel in parts(report.html(run))[0]["charts"]}
+    assert panels["Angular gap"] == "deg" and "Gap" not in panels

@@ -148,5 +148,7 @@ def in_words(array: xarray.DataArray, name: str) -> tuple[np.ndarray, str]:
 
 def in_unit(array: xarray.DataArray) -> tuple[float, str]:
     """The unit in which values read well, as its size in SI units and its name: degrees, mm or µm."""
-    size, unit = spoken(str(array.attrs.get("units", "")), largest(array) if array.dtype.kind in "fiu" else 0.0)
+    size, unit = spoken(
+        str(array.attrs.get("units", "")), largest(array) if np.issubdtype(array.dtype, np.number) else 0.0
+    )
     return size, unit.replace("*", " ")

@@ -189,7 +189,7 @@ def _contacts(run: xarray.Dataset) -> Iterator[Json]:
     names = [str(name) for name in run.contact.values]
     gaps = {name: run.gap.sel(contact=name).values for name in names}
     turns = angular(run)
-    for title, unit, chosen in (("Gap", "m", [n for n in names if n not in turns]), ("Backlash gap", "rad", turns)):
+    for title, unit, chosen in (("Gap", "m", [n for n in names if n not in turns]), ("Angular gap", "rad", turns)):
         if chosen:
             curves = [{"name": name, "values": gaps[name]} for name in chosen]
             yield {"title": title, "unit": unit, "curves": curves, "zero": True}
