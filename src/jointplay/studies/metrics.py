@@ -81,12 +81,11 @@ class Metric:
             return math.nan
         if self.statistic in ("", WHOLE):
             return float(found.values)
-        late = run["time"] >= settled - 1e-9
-        values = found.values[late]
         if self.sense:
             others = (quantity(run, twin, name, self.label, settled) for name in beside(self.quantity))
-            known = [None if x is None else x.values[late] for x in others]
-            return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
+            known, sense = [None if x is None else x.values for x in others], 1 if self.sense == ABOVE else -1
+            return passing(run["time"], found.values, self.mark, sense, *known, begin=settled)
+        values = found.values[run["time"] >= settled - 1e-9]
         return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
 
     def called(self, run: Any) -> dict[str, float]:
