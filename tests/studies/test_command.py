@@ -5,10 +5,12 @@ import re
 
 import numpy as np
 import pytest
+import xarray
 
 import jointplay as jp
 from jointplay import studies
 from jointplay.cli import main
+from jointplay.cli.inputs import limits_of
 from jointplay.cli.sweep import judged
 from jointplay.model.files import dumps
 
@@ -76,6 +78,24 @@ def test_samples_shards_and_what_they_mean(here, capsys):
     assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4", "-o", "mc.html"]) == 0
     data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "mc.html").read_text(), re.DOTALL)[1])
     assert data["sampled"] and data["metrics"]["peak_force[J2]"]["percentiles"].keys() == {"5", "50", "95"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "limit"),
+    [
+        ("1", "0.1", 0.1),
+        ("1", "11", 11),
+        ("1", "1", 1),
+        ("1", "1e-1", 0.1),
+        ("", "0.21", 0.21),
+        ("%", "1 %", 1),
+        ("%", "31", 31),
+    ],
+)
+def test_a_limit_without_a_unit_is_the_number_that_is_written(unit, text, limit):
+    """Its last digit was taken for the unit 1: 0.1 was 0."""
+    table = xarray.Dataset({"m": ("run", np.zeros(2), {"units": unit} if unit else {}), "status": ("run", [1, 1])})
+    assert limits_of(table, {"m": text}) == {"m": limit}
 
 
 @pytest.mark.parametrize(
