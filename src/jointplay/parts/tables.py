@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -26,6 +26,8 @@ class Table(FunctionOfTime):
     Beyond the ends it is `clamped` (constant, with slope 0 at the ends), `held` (constant) or `periodic`.
     The entries are data, not parameters: they have no addresses.
     """
+
+    levels: ClassVar = ("values",)
 
     kind: Literal["table"] = "table"
     times: Annotated[tuple[float, ...], Several(Quantity(TIME), least=2)]
