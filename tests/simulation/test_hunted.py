@@ -355,3 +355,27 @@ def test_friction_without_a_journal_radius_has_no_moment_that_is_rounding():
     loose = jp.library.slider_crank(speed=30.0).loosen("J3", 2e-4, contact=jp.Rigid(friction=0.1, restitution=0.3))
     run = jp.simulate(loose, 0.2)
     assert not run.peak_moment.values.any() and "J3.peak_moment" not in {e["name"] for e in jp.results.errors(run)}
+
+
+def test_contacts_of_what_turns_push_with_torques():
+    """Teeth and stops of a pin: their largest push was told in N, and their impulse in N s."""
+    gears = jp.loads("""
+ground: {points: {A: [0, 0], B: [90 mm, 0], C: [0, 1]}}
+bodies:
+  pinion: {mass: 1 kg, inertia: 1e-3}
+  wheel: {mass: 2 kg, inertia: 4e-3}
+  arm: {bar: 0.3, mass: 1}
+  block: {mass: 1, inertia: 1}
+joints:
+  A: {kind: revolute, between: [ground.A, pinion.centre]}
+  B: {kind: revolute, between: [ground.B, wheel.centre]}
+  G: {kind: gear, between: [pinion, wheel], ratio: -0.5, play: 1 deg, contact: {kind: rigid, restitution: 0.3}}
+  S: {kind: revolute, between: [ground.C, arm.start], lower: -30 deg}
+  P: {kind: prismatic, between: [ground.B, block.centre], axis: [0, 1], lower: -10 mm}
+forces: {torque: {kind: torque, on: pinion, torque: 2 N*m}}
+""")
+    units = {one["name"]: one["unit"] for one in results.errors(jp.simulate(gears, 0.05))}
+    pushes = {name: unit for name, unit in units.items() if name.endswith((".peak_normal", ".peak_impulse"))}
+    assert len(pushes) == 8
+    for name, unit in pushes.items():
+        assert unit == ("N" if name.startswith("P.") else "N*m") + ("*s" if name.endswith("impulse") else "")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..statics import play_unit
 from .places import Places, Play, model_of, readable
 from .style import (
     COLOURS,
@@ -184,12 +185,11 @@ def _shown(run: xarray.Dataset, contacts: Sequence[str] | None) -> tuple[list[st
 
 
 def angular(run: xarray.Dataset) -> list[str]:
-    """The contacts whose gaps are angles (backlash of gears), and whose normal forces are torques."""
+    """The contacts whose gaps are angles (backlash of gears, stops of pins), and whose normal forces are torques."""
     if "contact" not in run.coords or not readable(run):
         return []
     model = model_of(run)
-    turning = [name for name, joint in model.joints.items() if joint.opened_by == "play"]
-    return [str(name) for name in run.contact.values if model.owner(str(name)) in turning]
+    return [str(name) for name in run.contact.values if play_unit(model, str(name)) == "rad"]
 
 
 def strength(run: xarray.Dataset) -> str:

@@ -171,7 +171,11 @@ def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labe
         return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
     if f"{dimension}_unit" in run.variables:
         return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
-    return [str(run.variables[name].attrs.get("units", "1"))] * len(labels)
+    unit = str(run.variables[name].attrs.get("units", "1"))
+    if dimension == "contact" and unit.startswith("N"):  # what turns is pushed by a torque
+        turns = [statics.play_unit(mechanism, label) == "rad" for label in labels]
+        return [unit.replace("N", "N*m", 1) if turning else unit for turning in turns]
+    return [unit] * len(labels)
 
 
 def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, float]:

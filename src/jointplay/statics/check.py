@@ -225,7 +225,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9 and not (system.leaning is not None and np.array_equal(q, system.leaning)):
-            deep = f"{-gap:.3g} {play_unit(system, label)}"
+            deep = f"{-gap:.3g} {play_unit(system.mechanism, label)}"
             yield f"the start penetrates {label!r} by {deep}; give other or fewer values, or --reclose"
 
 

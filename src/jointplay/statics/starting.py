@@ -154,9 +154,12 @@ def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.n
     return None
 
 
-def play_unit(system: System, label: str) -> str:
-    """The unit of the gap of a contact."""
-    return "m or rad" if ".stop." in label else system.mechanism.joints[system.mechanism.owner(label)].play_unit
+def play_unit(mechanism: Mechanism, label: str) -> str:
+    """The unit of the gap of a contact: m, or rad of teeth and of stops of what turns."""
+    joint = mechanism.joints[mechanism.owner(label)]
+    if ".stop." in label:
+        return "m" if joint.moves == "position" else "rad"
+    return joint.play_unit
 
 
 def loaded(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
