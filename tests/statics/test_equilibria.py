@@ -258,23 +258,3 @@ def test_a_needle_hangs_or_stands_whatever_is_heavy_or_stiff_beside_it(mass, sti
     assert sorted(abs(e.eigenvalues[0]) for e in found) == pytest.approx(2 * [9.81e-5], rel=1e-2)
     borne = mass + 1e-3 * (where == "block.P")
     assert [e.q[4] for e in found] == pytest.approx(2 * [-9.81 * borne / stiffness * (guide == SLIDE)], abs=1e-9)
-
-
-@pytest.mark.parametrize("free", ["", "kind: prismatic, axis: [1, 0]", "kind: revolute"])
-def test_a_body_that_rests_anywhere_does_not_hide_equilibria(free):
-    """Families with as many flat ways were taken for one: one of the two rests of the arm was gone."""
-    text = """
-ground: {points: {O: [0, 0]}}
-bodies: {arm: {bar: 1, mass: 1}, cart: {mass: 1, inertia: 1}}
-joints: {J: {kind: revolute, between: [ground.O, arm.start]}, P: {%s, between: [ground.O, cart.centre]}}
-forces: {s: {kind: torsion, between: [ground, arm], stiffness: 4, free_angle: 90 deg}}
-start: {arm: 90 deg}
-"""
-    found = equilibria(loads(text % (free or "kind: weld")), 32)
-    assert sorted(e.q[2] for e in found) == pytest.approx([0.487256, math.pi / 2, 2.654336], abs=1e-5)
-
-
-def test_a_family_is_one_however_far_it_goes_and_two_branches_are_two():
-    for mechanism, families in ((library.pendulum(3), 1), (library.four_bar(), 2)):
-        found = equilibria(mechanism.replace(gravity=(0, 0), drives={}))
-        assert [e.stability for e in found] == families * ["neutral"]

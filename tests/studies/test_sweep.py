@@ -298,17 +298,6 @@ def test_a_share_has_wilsons_interval():
     assert studies.percentiles(table, "value")[50] == np.percentile(table.value, 50)
 
 
-def test_runs_without_the_number_are_told():
-    """A mark that a run never passes: half of the machines were left out without a word."""
-    table = jp.sweep(lambda x: x if x < 0.5 else math.nan, {"x": jp.uniform(0, 1)}, samples=jp.samples(64, "sobol"))
-    found = studies.share(table, "value", 0.25)
-    assert (found.runs, found.lacking, found.failed) == (32, 32, 0)
-    assert str(found).endswith("; 32 done runs have none and are not counted")
-    assert dict(telling.lines(table))["value"].endswith("; 32 done runs have none and are not counted")
-    figure = jp.plots.histogram(table, "value")
-    assert figure.axes[0].get_title("left") == "32 runs, 32 without a value"
-
-
 def test_halving_the_axis_that_counts_gains_most():
     def error(a, b, c):
         return 3 * a + b**2 + 0.1 * c

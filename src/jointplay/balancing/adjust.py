@@ -196,8 +196,7 @@ def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
 class Space:
     """The design variables of adjustable things: what they do to the parameters, within bounds.
 
-    A counterweight of one radius has a mass and a direction, one whose radius is bounded a mass, a radius and a
-    direction; any other has a mass and a place.
+    A counterweight of one radius has a mass and a direction; any other has a mass and a place.
     """
 
     def __init__(self, mechanism: Mechanism, adjusted: Sequence[Adjustable], roomy: bool = False) -> None:
@@ -240,13 +239,10 @@ class Space:
             self.radius[one.element] = fixed[0]
         elif fixed is None and not place and not weighed and not self.roomy:
             self.radius[one.element] = reach
-        far = FAR * reach
-        if one.element not in self.radius and fixed is not None:
-            low, high = _finite(fixed, 0.0, max(far, fixed[0]))
-            self._add(f"{at}.radius", max(low, 0.0), high, high if math.isfinite(fixed[1]) else max(low, reach))
-        if fixed is not None or one.element in self.radius:
+        if one.element in self.radius:
             self._add(f"{at}.direction", -math.tau, math.tau, math.pi)
             return
+        far = fixed[1] if fixed is not None and math.isfinite(fixed[1]) else FAR * reach
         for axis in "xy":
             self._add(
                 f"{at}.{axis}",
@@ -282,13 +278,11 @@ class Space:
         found: dict[str, float] = {}
         given = dict(zip((v.address for v in self.variables), s, strict=True))
         for address, x in given.items():
-            if address.endswith(".counterweight.radius"):
-                continue  # its direction says where it is
             if not address.endswith(".counterweight.direction"):
                 found[address] = float(x) if abs(x) > 1e-25 else 0.0
                 continue
             at = address.removesuffix(".direction")
-            radius = self.radius.get(at.removesuffix(".counterweight"), given.get(f"{at}.radius", 0.0))
+            radius = self.radius[at.removesuffix(".counterweight")]
             found[f"{at}.x"], found[f"{at}.y"] = float(radius * math.cos(x)), float(radius * math.sin(x))
         for body in {one.element for one in self.adjusted if one.kind == "number"}:
             inertia = f"{self.mechanism.owner(body)}.inertia"  # a uniform bar's would change with its mass
@@ -303,13 +297,12 @@ class Space:
         s = np.asarray(s)
         table = np.broadcast_to(self.table, (*s.shape[:-1], *self.table.shape)).astype(s.dtype)
         theta = np.broadcast_to(self.base, (*s.shape[:-1], len(self.base))).astype(s.dtype)
-        for k, (body, part, far) in enumerate(self.slots):
+        for k, (body, part, radius) in enumerate(self.slots):
             if part < 0:
                 theta[..., body] = s[..., k]
-            elif far is None:
+            elif radius is None:
                 table[..., body, part] = s[..., k]
-            else:  # a radius before its direction is overwritten by it
-                radius = s[..., far] if isinstance(far, int) else far
+            else:
                 table[..., body, part] = radius * np.cos(s[..., k])
                 table[..., body, part + 1] = radius * np.sin(s[..., k])
         m, cx, cy, J, wm, wx, wy, wJ = np.moveaxis(table, -1, 0)
@@ -323,19 +316,14 @@ class Space:
         step = 1e-30
         return np.asarray(self.parameters(s + 1j * step * np.eye(len(s))).imag.T / step)
 
-    def _slot(self, address: str) -> tuple[int, int, float | int | None]:
-        """Where a variable belongs: body and field (and of a direction the radius, or which variable is it), or a
-        spring's parameter and -1."""
+    def _slot(self, address: str) -> tuple[int, int, float | None]:
+        """Where a variable belongs: body and field (and the radius of a direction), or a spring's parameter and -1."""
         name, rest = self.mechanism.split(address)
         if rest == "stiffness":
             return self.index[name, "k"], -1, None
         body = list(self.mechanism.bodies).index(name)
-        at = FIELDS.index("counterweight.x")
-        if rest == "counterweight.radius":
-            return body, at, None
         if rest == "counterweight.direction":
-            names = [v.address for v in self.variables]
-            return body, at, self.radius[name] if name in self.radius else names.index(f"{name}.counterweight.radius")
+            return body, FIELDS.index("counterweight.x"), self.radius[name]
         return body, FIELDS.index(rest), None
 
     def moved(self) -> set[tuple[str, str]]:

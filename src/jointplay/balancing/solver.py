@@ -279,7 +279,7 @@ def starts(space: Space, K: np.ndarray | None, found: Demands | None, seed: int)
         share = random.uniform(0.02, 0.98, len(space.low))
         wide = space.low + share * (space.high - space.low)
         near = space.first + random.normal(size=len(share)) * np.minimum(np.abs(space.first) + 0.1, 1.0)
-        heavy = np.array([v.address.endswith((".direction", ".radius", ".x", ".y")) for v in space.variables])
+        heavy = np.array([v.address.endswith((".direction", ".x", ".y")) for v in space.variables])
         yield np.clip(np.where(heavy, wide, np.abs(near)), space.low, space.high)
 
 
@@ -293,10 +293,9 @@ def _near(space: Space, theta: np.ndarray) -> np.ndarray:
         i = space.index[one.element, "m"]
         wanted = complex(theta[i + 1] - m * cx, theta[i + 2] - m * cy)
         at = f"{one.element}.counterweight"
-        if f"{at}.direction" in given:
+        if one.element in space.radius:
             given[f"{at}.direction"] = float(np.angle(wanted))
-            far = space.radius.get(one.element, given.get(f"{at}.radius"))
-            given[f"{at}.mass"] = abs(wanted) / (far or 1.0)
+            given[f"{at}.mass"] = abs(wanted) / (space.radius[one.element] or 1.0)
         elif f"{at}.x" in given and given[f"{at}.mass"] > 0:
             given[f"{at}.x"], given[f"{at}.y"] = (float(c) / given[f"{at}.mass"] for c in (wanted.real, wanted.imag))
     return np.clip([given[v.address] for v in space.variables], space.low, space.high)

@@ -60,7 +60,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         raise ModelError(Problem(("joints", joint, "contact"), text))
     search = _Search(system, t)
     found: list[Equilibrium] = []
-    families: dict[tuple[int, int, tuple[str, ...], tuple[str, ...]], list[np.ndarray]] = {}
+    families: set[tuple[int, int, tuple[str, ...], tuple[str, ...]]] = set()
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         at = None if opened else search.rest(q)
@@ -70,10 +70,9 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
             continue
         new = search.describe(search.unwound(at))
         family = search.family(new)
-        known = [] if family is None else families.setdefault(family, [])
-        if not search.led(new.q, known):
+        if family not in families:
             found.append(new)
-        known.append(new.q)
+        families |= {family} if family else set()
     order = ("stable", "neutral", "unstable")
     return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
 
@@ -327,35 +326,10 @@ class _Search:
 
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether two positions are one, angles modulo 2 pi."""
+        apart = (one - other) / self.scale
+        apart[2::3] = (apart[2::3] + np.pi) % (2 * np.pi) - np.pi
         near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
-        return bool(near and np.abs(self.apart(one, other)).max() < SAME)
-
-    def apart(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """A position less another, in sizes of the coordinates, angles within half a turn."""
-        found: np.ndarray = (one - other) / self.scale
-        found[2::3] = (found[2::3] + np.pi) % (2 * np.pi) - np.pi
-        return found
-
-    def led(self, q: np.ndarray, members: list[np.ndarray]) -> bool:
-        """Whether equilibria lead from a position to another one of a family: along flat ways, ever nearer to it."""
-        far = [float(np.linalg.norm(self.apart(goal, q))) for goal in members]
-        return any(self.leads(q, members[i]) for i in np.argsort(far))
-
-    def leads(self, q: np.ndarray, goal: np.ndarray) -> bool:
-        """Whether equilibria lead from one position to another."""
-        for _ in range(FALLS):
-            if self.same(q, goal):
-                return True
-            apart, (at, values, ways, none) = self.apart(goal, q), self.bent(q)
-            flat = ways[:, np.abs(values) <= none] * (at.unit / self.scale)[:, None]
-            change = flat @ np.linalg.lstsq(flat, apart, rcond=RANK)[0]
-            step = change * self.scale * min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))
-            there, opened = close(self.system, q + step, self.t, self.held, 30, at.unit)
-            rest = None if opened else self.rest(there)
-            if rest is None or np.linalg.norm(self.apart(goal, rest)) > (1 - SAME) * np.linalg.norm(apart):
-                return False
-            q = rest
-        return False
+        return bool(near and np.abs(apart).max() < SAME)
 
     def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...], tuple[str, ...]] | None:
         """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, the

@@ -26,8 +26,7 @@ OWN = ("status", "reached", "outcome")
 
 @dataclass(frozen=True)
 class Share:
-    """The share of runs beyond a limit, of samples with its confidence interval; runs that failed are not counted, nor
-    those without the number."""
+    """The share of runs beyond a limit, of samples with its confidence interval; runs that failed are not counted."""
 
     share: float
     low: float
@@ -36,12 +35,10 @@ class Share:
     runs: int
     failed: int
     limit: float
-    lacking: int = 0
 
     def __str__(self) -> str:
         failed = f"; {self.failed} runs failed and are not counted" if self.failed else ""
-        lacking = f"; {without(self.lacking)}" if self.lacking else ""
-        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {self.part}{failed}{lacking}"
+        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {self.part}{failed}"
 
     @property
     def part(self) -> str:
@@ -50,12 +47,6 @@ class Share:
         if math.isnan(self.low):
             return text
         return f"{text} ({100 * self.low:.3g} to {100 * self.high:.3g} % with 95 % confidence)"
-
-
-def without(lacking: int) -> str:
-    """What is said of runs that were done and do not have a number, such as the time of a mark that is never passed."""
-    one = lacking == 1
-    return "1 done run has none and is not counted" if one else f"{lacking} done runs have none and are not counted"
 
 
 def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
@@ -70,25 +61,17 @@ def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
     return values, good
 
 
-def lacking(study: Dataset, metric: str) -> np.ndarray:
-    """Which runs were done and do not have the metric."""
-    values, good = numbers(study, metric)
-    done: np.ndarray = study["status"].values.ravel() == DONE if "status" in study else np.ones(len(values), bool)
-    return done & ~good
-
-
 def share(study: Dataset, metric: str, limit: float) -> Share:
     """How many runs have a metric above a limit; of samples with Wilson's interval (95 %), of a grid without (nan).
 
     The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
     independent ones of each base point are counted.
     """
-    (values, good), none = numbers(study, metric), lacking(study, metric)
+    values, good = numbers(study, metric)
     how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
     if how.get("method") == "saltelli":
         size = len(how["factors"]) + 2
-        counted = np.isin(np.arange(len(good)) % size, (0, size - 1))
-        good, none = good & counted, none & counted
+        good = good & np.isin(np.arange(len(good)) % size, (0, size - 1))
     n, k = int(good.sum()), int((values[good] > limit).sum())
     if n == 0:
         raise InputError(f"no run of the study has a {metric}")
@@ -97,7 +80,7 @@ def share(study: Dataset, metric: str, limit: float) -> Share:
     known = study["status"].values if "status" in study else np.ones(1)
     failed = int((known > DONE).sum())
     low, high = (max(0.0, middle - half), min(1.0, middle + half)) if how else (math.nan, math.nan)
-    return Share(k / n, low, high, k, n, failed, float(limit), int(none.sum()))
+    return Share(k / n, low, high, k, n, failed, float(limit))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..parts.units import spoken
 from .axes import RUN
-from .meaning import OWN, indices, lacking, numbers, percentiles, ranking, share, without
+from .meaning import OWN, indices, numbers, percentiles, ranking, share
 from .plan import Plan
 from .store import STUDY, counts
 from .work import DONE
@@ -74,8 +74,6 @@ def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tup
         if is_sampled(study):
             of = ", ".join(f"P{p:g} {x / size:.5g}" for p, x in percentiles(study, name).items())
             found[-1] = name, f"{found[-1][1]}; {of}"
-        if none := int(lacking(study, name).sum()):
-            found[-1] = name, f"{found[-1][1]}; {without(none)}"
         if limits and name in limits:
             beyond = share(study, name, limits[name])
             text = f"{beyond.part}: {beyond.beyond} of {beyond.runs} runs"
