@@ -9,7 +9,7 @@ import pytest
 
 from jointplay import results
 from jointplay.errors import InputError
-from jointplay.model import Following, Rigid, couple, library, loads
+from jointplay.model import Following, Rigid, library, loads
 from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
 from jointplay.system import System
 from tests.helpers import PARALLEL
@@ -21,25 +21,6 @@ def test_redundant_rows_are_left_out_and_named():
     angles = run["angle"].values[:, :3]  # three parallel cranks stay parallel
     assert np.ptp(angles, axis=1).max() < 1e-9 and np.ptp(angles) > 0.5
     assert results.audited(run, "energy imbalance") < 1e-7
-
-
-def test_forces_that_redundant_rows_leave_open_are_not_determined():
-    """Which joint bears the beam depended on the order of the joints, and was stated to 1e-11."""
-    beside = loads("ground: {points: {O: [5, 0]}}\nbodies: {arm: {bar: 1, mass: 1}}\n"
-                   "joints: {P: {kind: revolute, between: [ground.O, arm.start]}}")  # fmt: skip
-    run = simulate(couple({"cranks": loads(PARALLEL), "pendulum": beside}), 0.3)
-    unknown = run.attrs["not_determined"].split(", ")
-    assert unknown == [f"cranks.{joint}.peak_force" for joint in "ABCDEF"]  # that of the pendulum's pin is known
-    [note] = results.notes(run)
-    assert note.startswith("cranks.F.y is redundant and left out: the forces of cranks.A,")
-    assert "redundant" not in "".join(results.notes(simulate(beside, 0.3)))
-
-
-def test_drives_that_repeat_each_other_share_their_efforts():
-    drive = "{kind: angle, of: %s, motion: {kind: constant_speed, start: 60 deg, speed: 1}}"
-    text = PARALLEL + f"drives: {{one: {drive % 'a'}, two: {drive % 'b'}}}"
-    unknown = simulate(loads(text), 0.1).attrs["not_determined"].split(", ")
-    assert {"one.peak_effort", "A.peak_force"} <= set(unknown)  # the other is left out
 
 
 def test_a_singular_position_ends_the_run_and_names_its_rows():

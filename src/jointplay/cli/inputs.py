@@ -105,9 +105,10 @@ def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
     for name, text in given.items():
         numbers(study, name)  # refuses one that is not there
         unit = str(study[name].attrs.get("units", "1"))
+        plain = unit in ("1", "%")
         try:
-            wanted = Dimension("a number", "" if unit in ("1", "%") else unit)
-            found[name] = parse_quantity(text.removesuffix("%") if unit == "%" else text, wanted)
+            wanted = Dimension("a number", "" if plain else unit)
+            found[name] = parse_quantity(text.removesuffix(unit) if plain else text, wanted)
         except UnitError as error:
             raise InputError(f"--limit {name}={text}: {error}") from None
     return found

@@ -227,14 +227,6 @@ def errors(
     return entries
 
 
-def beyond(run: Dataset, simulation: Simulation) -> set[str]:
-    """The peaks of a run of which companions know nothing: of forces that redundant rows leave open, and what lies
-    beside a singular position."""
-    shared = (name.rpartition(".") for name in simulation.each[0].freedom.shared)
-    peaks = {f"{owner}.peak_{what}{end}" for owner, _, what in shared for end in ("", "_settled")}
-    return peaks | unbounded(run, simulation)
-
-
 def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
     """The peaks of a run that lie beside a singular position which it passed: they tell how near a step came, and are
     the same in companions that take the same steps."""

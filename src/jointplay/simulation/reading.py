@@ -358,8 +358,6 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
             f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates; "
             "forces may grow without bound there, and then peaks tell only how near a step came"
         )
-    if one.freedom.redundant:
-        remarks.append(statics.remark(one.freedom.redundant, one.freedom.shared, "left out"))
     for joint, push in one.pushes.items():
         if push < 0:  # where that ends a run, its outcome says so
             remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")

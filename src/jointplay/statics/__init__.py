@@ -12,7 +12,6 @@ from .inverse import references
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
 from .masses import refuse_massless, refuse_unequal
-from .redundancy import remark
 from .starting import approaches, borne, closed, nearest, play_unit, start, stored, twin, yielding
 
 __all__ = [
@@ -20,5 +19,5 @@ __all__ = [
     "approaches", "assemble", "assemblies", "borne", "check", "closed", "coupling", "doubts", "equilibria", "followed",
     "freedom", "guess", "inverse_dynamics", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
     "nearest", "null_space", "period", "play_unit", "reduced", "references", "refuse_drives", "refuse_massless",
-    "refuse_unequal", "remark", "sizes", "start", "stored", "twin", "whirls", "yielding",
+    "refuse_unequal", "sizes", "start", "stored", "twin", "whirls", "yielding",
 ]  # fmt: skip

@@ -14,7 +14,6 @@ from ..model.starts import TAILS, start_text, started
 from ..system import System
 from .factors import least
 from .guesses import elsewhere, guess, guesses, placed_alike
-from .redundancy import not_unique
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 STATIONARY = 1e-3  # of the gaps: what no change of the coordinates makes smaller by more is not closed from there
@@ -34,7 +33,6 @@ class Freedom:
     redundant: tuple[str, ...]  # rows that follow from the others; their reactions are not unique
     singular_values: tuple[float, ...]  # of the matrix of constraints, its rows of length 1
     passing: tuple[str, ...] = ()  # rows that follow from the others here, but not beside here: a singular position
-    shared: tuple[str, ...] = ()  # what redundant rows leave open, such as "J2.force"
 
     @property
     def counted(self) -> int:
@@ -260,8 +258,7 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
 
 def freedom(system: System, q: ArrayLike, t: float = 0.0) -> Freedom:
     """Degrees of freedom at an assembled configuration, with the rows that are redundant there and beside it."""
-    here = system.evaluate(q, t=t)
-    B = here.B * sizes(system)
+    B = system.evaluate(q, t=t).B * sizes(system)
     lengths = np.linalg.norm(B, axis=1, keepdims=True)
     values = np.linalg.svd(B / np.where(lengths == 0, 1.0, lengths), compute_uv=False) if len(B) else np.zeros(0)
     clear = len(values) == len(B) and values.min(initial=1.0) > 10 * RANK  # no row is nearer to the others than that
@@ -269,9 +266,9 @@ def freedom(system: System, q: ArrayLike, t: float = 0.0) -> Freedom:
     dependent = [row for i, row in enumerate(system.rows) if i not in kept]
     lasting = dependent and [row for row in dependent if row in beside(system, np.asarray(q, float), t)]
     passing = tuple(row for row in dependent if row not in lasting)
-    shared = not_unique(system, here, RANK) if lasting else ()
-    counts = len(system.coordinates), len(system.rows), len(kept)
-    return Freedom(*counts, tuple(lasting), tuple(values.tolist()), passing, shared)
+    return Freedom(
+        len(system.coordinates), len(system.rows), len(kept), tuple(lasting), tuple(values.tolist()), passing
+    )
 
 
 def beside(system: System, q: np.ndarray, t: float) -> set[str]:

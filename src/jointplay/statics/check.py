@@ -24,7 +24,6 @@ from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .redundancy import remark
 from .starting import TOLD, closed, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
@@ -304,7 +303,8 @@ def tables_in(motion: object) -> Iterator[Table]:
 
 def _position(system: System, q: np.ndarray, found: Freedom) -> Iterator[str]:
     if found.redundant:
-        yield remark(found.redundant, found.shared, "left out")
+        rows = ", ".join(found.redundant)
+        yield f"{rows}: redundant, computed without; the reactions of the rows that they repeat are not unique"
     if found.passing:
         rows = ", ".join(found.passing)
         yield f"the start is a singular position: {rows} depend on other rows there, but not beside it; move the start"

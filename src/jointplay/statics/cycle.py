@@ -15,7 +15,6 @@ from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System
 from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 from .factors import square
-from .redundancy import remark
 
 if TYPE_CHECKING:
     import xarray
@@ -59,7 +58,7 @@ class DrivenPath:
         if free.degrees:
             raise ComputationFailed(drives_wanted(system, q, free.degrees))
         self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
-        self.redundant, self.shared = free.redundant, free.shared
+        self.redundant = free.redundant
         self.passages: list[float] = []
         rates = rate_rows(system)
         drives, own = system.mechanism.drives, system.mechanism.owner
@@ -238,6 +237,4 @@ def _dataset(path: DrivenPath, states: list[DrivenState], forces: np.ndarray | N
 
     q, v, a = (np.array([getattr(state, part) for state in states]) for part in "qva")
     attrs = {"change_points": json.dumps(path.passages), "redundant": json.dumps(path.redundant)}
-    if path.redundant and forces is not None:
-        attrs["notes"] = json.dumps([remark(path.redundant, path.shared, "multipliers are the least")])
     return results.dataset(path.system, np.array([s.t for s in states]), q, v, a, forces, attrs)
