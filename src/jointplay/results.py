@@ -22,6 +22,7 @@ from .errors import InputError
 from .host import undisturbed
 from .model.files import dumps
 from .model.parts import ModelError
+from .parts.units import everyday
 from .physics import record
 from .recognition import flaw
 from .series import apart as apart
@@ -38,6 +39,7 @@ FORMAT_VERSION = 2
 UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
 NOT_DETERMINED = "not_determined"  # the attribute that lists headline numbers which another tolerance would change
 SUFFIXES = (".nc", ".csv", ".parquet")
+NOTHING = 1e-9  # SI units: a number that is rounding itself, whose error says nothing
 CHUNK = 65_536  # rows of a NetCDF file that have one check sum
 
 
@@ -326,6 +328,16 @@ def notes(run: Dataset) -> list[str]:
     return found
 
 
+def without_impacts(run: Dataset) -> str:
+    """What the peaks of forces of a run leave out, if it had rigid impacts."""
+    if "peak_impulse" not in run or not float(run["impacts"].sum()):
+        return ""
+    return (
+        "Peak forces are those between impacts: rigid contact gives an impact an impulse (N s) and no force; "
+        "compliant contact gives the force."
+    )
+
+
 def audited(run: Dataset, name: str) -> float:
     """The value of one entry of the audit."""
     found = {entry["name"]: entry["value"] for entry in audit(run)}
@@ -350,21 +362,26 @@ def conclusion(run: Dataset) -> str:
 
 
 def spoken(entry: Mapping[str, Any]) -> str:
-    """A headline number with its error in words, and no more digits than it has.
+    """A headline number with its error in words, in the unit that people read and with no more digits than it has.
 
     >>> spoken({"value": 237.66627, "unit": "N", "error": 0.0893, "determined": True})
     '237.67 ± 0.09 N'
-    >>> spoken({"value": 3630.0, "unit": "deg", "error": 4e-9, "determined": True})
+    >>> spoken({"value": 63.3555, "unit": "rad", "error": 7e-11, "determined": True})
     '3630.00 ± <0.01 deg'
     >>> spoken({"value": 13.0, "unit": "1", "error": 6.0, "determined": False})
     '13 (not determined)'
     """
-    value, error, unit = entry["value"], entry["error"], "" if entry["unit"] == "1" else f" {entry['unit']}"
-    unit = unit.replace("*", " ")
+    value, error, unit = entry["value"], entry["error"], entry["unit"].replace("*", " ")
+    share = ".share_" in entry.get("name", "")
+    size, unit = (100.0, "%") if share else everyday(value, unit)
+    unit = "" if unit in ("", "1") else f" {unit}"
+    if error is not None and abs(value) + error < NOTHING and not share:
+        return f"0{unit}"
+    value, error = size * value, error and max(size * error, 0.1 if share else 0.0)
     if not entry["determined"] or error is None:
         return f"{float(f'{value:.2g}'):g}{unit} (not determined)"
     if not error:
-        return f"{value:.6g}{unit}"
+        return f"{value:.1f}{unit}" if share else f"{value:.6g}{unit}"
     error = float(f"{error:.1g}")
     least, place = math.floor(math.log10(error)), math.floor(math.log10(abs(value) or error)) - 5
     if least < place:

@@ -7,7 +7,7 @@ import numpy as np
 import xarray
 
 from jointplay import balancing, studies
-from jointplay.model import Body, Mechanism, Prismatic, Revolute, bar, constant_speed, control, library
+from jointplay.model import Body, Gear, Mechanism, Prismatic, Revolute, Torque, bar, constant_speed, control, library
 from jointplay.model.clearances import Compliant, Rigid
 from jointplay.simulation import MoreauJean, simulate
 
@@ -189,3 +189,21 @@ def shaken():
 def shaken_twin():
     """It with ideal joints."""
     return simulate(balanced().mechanism, 0.5, every=1e-3)
+
+
+@functools.cache
+def gears() -> xarray.Dataset:
+    """Two wheels under a torque to and fro, with backlash and with play in a pin; states its errors."""
+    axle = {"axle": (0, 0)}
+    made = Mechanism(
+        name="backlash",
+        bodies={"pinion": Body(mass=1, inertia=1e-3, points=axle), "wheel": Body(mass=2, inertia=4e-3, points=axle)},
+        ground={"points": {"A": (0, 0), "B": (0.09, 0)}},
+        joints={
+            "A": Revolute(between=("ground.A", "pinion.axle")),
+            "B": Revolute(between=("ground.B", "wheel.axle"), clearance="0.1 mm", contact=Rigid(restitution=0.3)),
+            "G": Gear(between=("pinion", "wheel"), ratio=-0.5, play="1 deg", contact=Rigid(restitution=0.3)),
+        },
+        forces={"motor": Torque(on="pinion", torque={"kind": "sine", "amplitude": 2.0, "frequency": "4 Hz"})},
+    )
+    return simulate(made.replace(journals="centred"), 0.3)

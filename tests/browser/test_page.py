@@ -80,6 +80,11 @@ def test_a_time_in_the_address_stands_still(opened, rocker_file, hash, t):
     assert settled(page)["time"] == pytest.approx(t, abs=1e-6) and not page.evaluate("jointplay.state.playing")
 
 
+def test_headline_numbers_say_that_rigid_impacts_have_no_force(opened, rocker_file):
+    page = opened(rocker_file)
+    assert "an impulse (N s) and no force" in page.locator("#headlines .hint").inner_text()
+
+
 def test_a_gear_with_play_shows_its_torque(opened, tmp_path):
     wheels = {name: Body(mass=1.0, inertia=0.01, points={"axle": (0, 0)}) for name in ("driver", "driven")}
     made = Mechanism(
@@ -469,3 +474,33 @@ def test_it_can_be_printed(browser, rocker_file, tmp_path):
     made = report.pdf(rocker_file, tmp_path / "page.pdf")
     data = made.read_bytes()
     assert data.startswith(b"%PDF") and data.count(b"/Type /Page\n") + data.count(b"/Type /Page ") >= 2
+
+
+def test_every_axis_has_two_marks_and_not_many_more_than_wanted(rocker):
+    """One alone, as the 0 of -3.2 to 3.2 by steps of 5, tells no scale."""
+    for low in (-3.2, -130.0, -0.99, 0.0, 0.11, -1e-6, 4999.0):
+        for span in (1.0, 3.3, 6.4, 1600.0):
+            for most in (2, 3, 5):
+                asked = [low, low + span, most]
+                marks = rocker.evaluate("([low, high, most]) => jointplay.ticks(low, high, most).marks", asked)
+                assert 2 <= len(marks) <= most + 2, asked
+                assert all(low - 1e-9 * span <= mark <= low + 1.000001 * span for mark in marks), asked
+
+
+def test_a_twin_that_ends_earlier_is_hidden_from_there_on(opened, tmp_path):
+    twin = runs.rocker_twin().sel(time=slice(0, 1.0))
+    page = opened(report.write(runs.rocker(), tmp_path / "short.html", twin))
+    assert "ideal joints dashed, until 1.00 s" in page.inner_text("#summary")
+    stage, seen = "document.querySelector('#mechanism canvas').toDataURL()", []
+    for t in (0.5, 1.5):
+        page.check("#ghost")
+        seek(page, t)
+        with_twin = page.evaluate(stage)
+        page.uncheck("#ghost")
+        settled(page)
+        seen.append(page.evaluate(stage) != with_twin)
+    assert seen == [True, False]
+
+
+def test_a_twin_of_the_whole_run_needs_no_remark(rocker):
+    assert "ideal joints dashed" in rocker.inner_text("#summary") and "until" not in rocker.inner_text("#summary")

@@ -60,6 +60,7 @@ def test_run_writes_a_result_and_says_how_it_went(here: Path, capsys):
     assert shown["mechanism"] == "swing" and shown["degrees of freedom"] == "1" and shown["outcome"] == "done"
     assert shown["simulated"].startswith("0.5 s in ") and shown["stepper"].startswith("RungeKutta(")
     assert any(name.startswith("audit: energy") for name in shown) and "N at" in shown["peak force J1"]
+    assert "rigid contact" not in shown
     assert shown["written"].startswith("swing.nc (")
     assert names(here) == ["swing.nc", "swing.yaml"]
     run = results.load("swing.nc")
@@ -89,11 +90,13 @@ start: {arm: 0, arm.x: %s, arm.y: 0}
 
 
 def test_rigid_contact_runs_with_its_own_stepper(here: Path, capsys):
-    Path("rattling.yaml").write_text(RATTLING % 0.5)
+    Path("rattling.yaml").write_text(RATTLING % 0.5 + "journals: centred\n")
     assert main(["run", "rattling.yaml", "--until", "0.1", "--step", "0.1 ms", "--convergence"]) == 0
     shown = table(capsys.readouterr().out)
     assert shown["stepper"].startswith("MoreauJean(step=0.0001") and "impacts, free" in shown["contact J1"]
     assert " deg, " in shown["at the end arm"] and float(shown["audit: penetration"].split()[0]) < 1e-11
+    assert shown["rigid contact"] == results.without_impacts(results.load("rattling.nc"))
+    assert shown["rigid contact"].startswith("Peak forces are those between impacts")
 
 
 def test_the_order_of_rigid_steps_can_be_chosen(here: Path, capsys):
@@ -292,9 +295,9 @@ def test_equilibria_are_listed(capsys):
     capsys.readouterr()
     assert main(["equilibria", "stop.yaml", "--starts", "8"]) == 0
     head, down, up = capsys.readouterr().out.splitlines()
-    assert head.split() == ["arm.x/m", "arm.y/m", "arm.angle/deg"]
-    assert down.split() == ["1", "0", "-0.5", "-90", "stable"]
-    assert up.split(maxsplit=4)[:4] == ["2", "0", "0.5", "90"]
+    assert head.split() == ["arm.x/mm", "arm.y/mm", "arm.angle/deg"]
+    assert down.split() == ["1", "0", "-500", "-90", "stable"]
+    assert up.split(maxsplit=4)[:4] == ["2", "0", "500", "90"]
     assert up.endswith("rejected: joint J1 is 0.571 rad beyond its upper stop of 1 rad")
 
 
@@ -591,6 +594,11 @@ def test_check_says_what_it_found(capsys):
     assert main(["check", "swing.yaml"]) == 0
     told = capsys.readouterr()
     assert "1" in told.out and "freedom" in told.out and told.err == ""
+    head, arm = told.out.splitlines()[-4:-2]
+    assert head.split()[1:4] == ["x/mm", "y/mm", "angle/deg"] and arm.split()[1:4] == ["500", "0", "0"]
+    assert main(["check", "swing.yaml", "--set", "arm.length=3"]) == 0  # beyond a metre in m
+    head, arm = capsys.readouterr().out.splitlines()[-4:-2]
+    assert head.split()[1:3] == ["x/m", "y/m"] and arm.split()[1] == "1.5"
 
 
 def test_check_prints_the_matrix(capsys):

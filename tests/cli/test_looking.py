@@ -1,6 +1,7 @@
 """Looking at results from the command line: signals, plot, compare; what check and run say to people."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,14 @@ def test_signals_are_listed_with_units_and_ranges(files: Path, capsys):
     assert head.split() == ["signal", "unit", "smallest", "largest", "last"]
     run = results.load(files / "loose.nc").angle.sel(body="crank")
     name, unit, low, high, last = first.split()[:5]
-    assert (name, unit) == ("crank.angle", "rad")
+    assert (name, unit) == ("crank.angle", "deg")
     assert [float(low), float(high), float(last)] == pytest.approx(
-        [*map(float, (run.min(), run.max(), run[-1]))], rel=1e-5
+        [math.degrees(x) for x in map(float, (run.min(), run.max(), run[-1]))], rel=1e-5
     )
+    assert main(["signals", str(files / "loose.nc"), "J2."]) == 0
+    told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert told["J2.place_x"].split()[1] == "mm"
+    assert told["J2.mode"].endswith("0 free, 1 impact, 2 sliding, 3 sticking")
     assert main(["signals", str(files / "loose.nc"), "crnk.angle"]) == 2
     assert "did you mean 'crank.angle'" in capsys.readouterr().err
 
@@ -85,6 +90,20 @@ def test_results_are_compared(files: Path, capsys):
     assert main(["compare", given[0], given[0]]) == 0
     assert "together" in capsys.readouterr().out
     assert main(["compare", given[0]]) == 2 and "at least two results" in capsys.readouterr().err
+
+
+def test_rounding_is_told_as_0_and_the_first_moments_as_the_start(files: Path, tmp_path: Path, monkeypatch, capsys):
+    noisy = results.load(files / "ideal.nc")
+    noisy.peak_force[3] = 3e-18
+    results.save(noisy, files / "noisy.nc")
+    assert main(["compare", str(files / "ideal.nc"), str(files / "noisy.nc")]) == 0
+    rows = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert rows["peak force J4"][4] == "0"
+    monkeypatch.chdir(tmp_path)
+    Path("still.yaml").write_text(FITTED.replace("FIT", "20 H7/g6") + "start: {crank: -90 deg, rod: -90 deg}\n")
+    assert main(["run", "still.yaml", "--until", "10 ms", "--set", "J2.clearance=0"]) == 0
+    out = capsys.readouterr().out
+    assert "N at the start" in out and "e-09 s" not in out
 
 
 def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):

@@ -441,6 +441,56 @@ def test_nodes_know_their_lines():
     assert root.find(("a", "inside")) == (1, ("a",))
 
 
+CAM = """\
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1 m, mass: 1 kg}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+drives: {D: {kind: angle, of: J, motion: {kind: sum, terms: [1 deg, {kind: table, file: cam.csv, ends: periodic}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time [s], angle [deg]\n0, 30\n0.5, 60\n1, 30\n",
+        "\ufeff# measured\r\n\r\ntime [ms];angle (deg)\r\n0;30\r\n500;60\r\n1000;30\r\n",
+        "0\t30 deg\n500 ms\t60 deg\n1\t30 deg",
+    ],
+)
+def test_a_table_is_read_from_a_csv_file_beside_the_model_and_kept(tmp_path, text):
+    (tmp_path / "cam.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "cam.yaml").write_text(CAM)
+    made = model.load(tmp_path / "cam.yaml")
+    told = CAM.replace("file: cam.csv", "times: [0, 0.5, 1], values: [30 deg, 60 deg, 30 deg]")
+    assert made == model.loads(told) == model.loads(model.dumps(made))
+    (tmp_path / "whole.yaml").write_text("modules: {left: {file: cam.yaml}}\n")
+    assert model.load(tmp_path / "whole.yaml").drives["left.D"].motion == made.drives["D"].motion
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "cam.csv cannot be read: No such file or directory"),
+        ("0,1,2\n", "cam.csv:1: must have two columns, time and value, between them a comma, .*; got 3"),
+        ("time,angle\n0,1\n0.5,x\n", "cam.csv:3: must be a number such as 1.5 or '1.5 rad', got 'x'"),
+        ("time [s],angle [mm]\n0,1\n", "cam.csv:2: must be an angle in rad, got '1.0 mm' .*"),
+        ("0;1,5\n1;2\n", "cam.csv:1: must have a decimal point, got '1,5'; write '1.5'"),
+        ("0,1\n\n2,1\n2,1\n", "cam.csv:4: times must increase, got 2.0 s after 2.0 s"),
+        ("time,angle\n0,1\n", "cam.csv: needs at least two lines of numbers, got 1"),
+        (b"0,1\n1,\xff", "cam.csv:2: is not UTF-8 text"),
+        (b"0,1\n" * 300_000, "cam.csv is larger than 1000 kB; leave out points"),
+    ],
+)
+def test_a_csv_file_that_is_no_table_names_its_line(tmp_path, text, said):
+    if text is not None:
+        (tmp_path / "cam.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ModelError) as caught:
+        model.loads(CAM, str(tmp_path / "cam.yaml"))
+    [problem] = caught.value.problems
+    assert problem.line == 4 and problem.path[-1] == "file"
+    assert re.fullmatch(said, problem.text.removeprefix(str(tmp_path) + "/"))
+
+
 def test_schema_is_complete():
     made = model.schema()
     json.dumps(made)
@@ -465,3 +515,5 @@ def test_schema_is_complete():
     assert restitution["anyOf"][0] == {"type": "number", "minimum": 0, "maximum": 1}
     assert {"lower", "upper", "stop_restitution", "fit"} <= set(made["$defs"]["Slot"]["properties"])
     assert {"play", "contact"} <= set(made["$defs"]["Gear"]["properties"])
+    table = made["$defs"]["Table"]
+    assert table["required"] == ["kind"] and {"required": ["file"]} in table["oneOf"]

@@ -87,7 +87,7 @@ def rows(kind: type[Part]) -> list[tuple[str, str, str]]:
         del fields["kind"]  # it has a heading of its own
     in_use = {control.Actuator: ["N*m or N"], control.Sensor: ["rad or m"]}.get(kind, [])
     found = [(f"`{key}`", unit(field, *in_use), default(field)) for key, field in fields.items()]
-    places = {"fit": ("text", ""), "at": ("min or mean or max", "mean")}
+    places = {"file": ("text", ""), "fit": ("text", ""), "at": ("min or mean or max", "mean")}
     return found + [(f"`{key}`", *places.get(key, ("m", ""))) for key in kind.also]
 
 
@@ -167,7 +167,7 @@ def merged(piece: str) -> str:
 
 def test_no_block_is_left_out():
     assert PAGE.count("```yaml") == len(PIECES) + len(RECIPES) + len(blocks("yaml addresses")) + 1
-    assert len(PIECES) > 25 and len(RECIPES) == 5
+    assert len(PIECES) > 25 and len(RECIPES) == 6
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=lambda text: re.sub(r"\W+", "-", text)[:40])
@@ -199,6 +199,14 @@ def test_the_block_slides_as_the_page_says():
 def test_the_pendulum_bounces_off_its_stop():
     run = simulate(loads(RECIPES["pendulum with a stop"]), 2.0, every=0.01)
     assert int(run.impacts.sel(contact="J.stop.lower")) >= 1 and float(run.angle.min()) >= -2 * math.pi / 3 - 1e-6
+
+
+def test_the_shaper_cuts_on_its_way_to_the_right_only():
+    shaper = loads(RECIPES["shaper"])
+    run, idle = (simulate(model, 2.0, every=0.01) for model in (shaper, shaper.replace(forces={})))
+    load = (run.effort - idle.effort).sel(drive="motor")
+    cuts = abs(load) > 1.0
+    assert cuts.any() and (run.x_rate.sel(body="ram")[cuts.values] > 0).all() and (load[cuts.values] > 0).all()
 
 
 def test_the_pin_starts_where_it_is_told():

@@ -76,8 +76,11 @@ def test_a_run_without_stated_errors_shows_its_headline_numbers_too():
     numbers, run = dict(content["numbers"]), runs.controlled()
     assert "errors" not in run.attrs or not json.loads(run.attrs["errors"])
     joint = str(run.joint.values[0])
+    assert content["between"] and not parts(report.html(runs.compliant()))[0]["between"]  # rigid impacts have no force
     assert numbers[f"{joint}.peak_force"] == f"{float(run.peak_force[0]):.6g} N"
-    assert any(name.endswith(".error_max") and text.endswith(" rad") for name, text in numbers.items())
+    assert any(name.endswith(".error_max") and text.endswith(" deg") for name, text in numbers.items())
+    shares = [text for name, text in numbers.items() if name.endswith(".share_free")]
+    assert shares and all(re.fullmatch(r"\d+\.\d %", text) for text in shares)
 
 
 def test_efforts_and_tracking_errors_are_by_unit():
@@ -231,7 +234,7 @@ def test_compliant_contact_only_says_touching():
     content, _ = parts(report.html(runs.compliant()))
     [row] = content["timeline"]
     assert {scene.MODES[code] for code, _, _ in row["bars"]} == {"free", "touching"}
-    assert content["strength"] == "largest force (N)" and content["impacts"][0]["count"] > 5
+    assert content["impacts"][0]["strength"] == "largest force (N)" and content["impacts"][0]["count"] > 5
 
 
 def test_a_result_without_its_model_still_moves():
@@ -404,3 +407,22 @@ def test_friction_without_a_lever_is_noted():
     bare = library.slider_crank().loosen("J3", "1 mm", contact=Rigid(friction=0.1))
     assert "has no lever" in simulate(bare, 0.01).attrs["notes"]
     assert "has no lever" not in simulate(bare.loosen("J3", "1 mm", journal_radius=0.01), 0.01).attrs["notes"]
+
+
+def test_the_panel_of_tracking_errors_shows_0():
+    run = runs.controlled()
+    run = run.assign(tracking_error=1.0 + abs(run.tracking_error))
+    panels = parts(report.html(run))[0]["charts"]
+    assert {panel["low"] for panel in panels if panel["title"] == "Tracking error"} == {0}
+
+
+def test_the_ground_of_a_film_is_hatched_where_its_supports_stand():
+    figure, frame = film.frames_of(runs.slider(), None, None)
+    frame(0)
+    figure.draw_without_rendering()
+    stage = figure.axes[0]
+    [hatch] = [text for text in stage.texts if text.get_text().startswith("╱")]
+    [support] = [line for line in stage.lines if line.get_marker() == (3, 0, 0)]
+    pin = stage.transData.transform(np.column_stack(support.get_data()))[0, 1]
+    below = (pin - hatch.get_window_extent().y1) / figure.dpi * 72  # points
+    assert 0.2 * support.get_markersize() < below < 0.3 * support.get_markersize()  # where its triangle ends

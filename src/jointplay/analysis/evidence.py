@@ -97,7 +97,7 @@ class Verdict:
             text += f" (period {self.multiple} of the drive)" if self.multiple and self.multiple > 1 else ""
         if self.exponent is not None:
             text += f", largest exponent {self.exponent:.4g}"
-            text += f" +- {self.exponent_error:.2g} 1/s" if self.exponent_error is not None else " 1/s"
+            text += f" ± {self.exponent_error:.2g} 1/s" if self.exponent_error is not None else " 1/s"
         return text
 
 

@@ -57,7 +57,7 @@ class Exponent:
 
     def text(self) -> str:
         """The number with its error."""
-        return f"{self.value:.4g} +- {self.error:.2g} ({self.method})"
+        return f"{self.value:.4g} ± {self.error:.2g} ({self.method})"
 
 
 def made(time: Any, growth: Any, method: str, lengths: Any = None, **about: Any) -> Exponent:

@@ -134,7 +134,7 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
         details["finer"] = dict(zip(seen.names, changed.T, strict=True))  # likewise
         told = f"at the phase where it is most, {np.median(finer):.2g} at the middle one"
         told += "; of a chaotic motion it is as large as the spread" if sign > 0 else ""
-        name = "Poincare section: change by finer steps, over the range of the motion"
+        name = "Poincaré section: change by finer steps, over the range of the motion"
         listed.append(Evidence(name, float(finer.max()), None, told))
     unclear = max(rule.enough, 0.0 if finer is None or sign > 0 else CLEAR * float(finer.max()))
     why = no_motion_of_its_own(seen, late, spread, unclear)
@@ -206,7 +206,7 @@ def repeat_evidence(
     else:
         vote = INCONCLUSIVE if sign < 0 or parting else ""
         said = f"does not repeat ({limit}; {most})"
-    name = "Poincare section: change after the period, over the range of the motion"
+    name = "Poincaré section: change after the period, over the range of the motion"
     return Evidence(name, float(np.median(change)), None, said, vote, decides=True)
 
 
@@ -233,7 +233,7 @@ def spread_evidence(
     wide = f"widest in {names[widest]}, by {off[widest]:.3g} {unit_of(names[widest])}".rstrip()
     wide += f", at phase {phase + 1} of {PER_PERIOD}"
     wide += "" if shown == widest else f"; {names[shown]} by {off[shown]:.3g} {unit_of(names[shown])}".rstrip()
-    return Evidence("Poincare section: spread, over the range of the motion", float(shares.max()), None, wide)
+    return Evidence("Poincaré section: spread, over the range of the motion", float(shares.max()), None, wide)
 
 
 def plane(seen: Watched, name: str) -> dict[str, Any]:

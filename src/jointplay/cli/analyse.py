@@ -206,7 +206,7 @@ def summary(found: Verdict, page: Path | None) -> str:
 
 
 def _row(one: Evidence) -> tuple[str, str, str, str]:
-    return one.indicator, _number(one.value), _number(one.error, "+- "), one.says
+    return one.indicator, _number(one.value), _number(one.error, "± "), one.says
 
 
 def _number(value: Any, before: str = "") -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import re
 import shlex
@@ -23,6 +22,7 @@ from .tables import columns
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
+RESTS = 1e-8  # m or rad: how well a position at rest is known
 STARTER = Path(__file__).with_name("starter.yaml")
 
 
@@ -65,18 +65,18 @@ def equilibria(arguments: argparse.Namespace) -> None:
     time = inputs.duration("--at", arguments.at, zero=True)
 
     from jointplay import statics
-    from jointplay.statics.check import shown
+    from jointplay.statics.readable import readable, shown
 
     with computing():
         found = statics.equilibria(mechanism, starts, time)
     if not found:
         print(f"no equilibrium found from {starts} starts; more may find one: --starts {10 * starts}")
         return
-    rows = [("", *(f"{body}.{part}" for body in mechanism.bodies for part in ("x/m", "y/m", "angle/deg")), "")]
-    for i, e in enumerate(found, 1):
-        degrees = e.q.copy()
-        degrees[2::3] *= 180 / math.pi
-        rows.append((str(i), *map(shown, degrees), e.text))
+    places, unit = readable([e.q for e in found], RESTS)
+    heads = (f"{body}.{part}" for body in mechanism.bodies for part in (f"x/{unit}", f"y/{unit}", "angle/deg"))
+    rows = [("", *heads, "")]
+    for i, (e, row) in enumerate(zip(found, places, strict=True), 1):
+        rows.append((str(i), *map(shown, row), e.text))
     print(columns(rows))
 
 

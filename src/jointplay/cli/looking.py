@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from jointplay.errors import InputError
+from jointplay.parts.units import everyday
 
 from . import inputs
-from .tables import columns, spoken
+from .tables import columns, moment, tidy
 
 FIGURES: tuple[str, ...] = (
     "motion",
@@ -27,7 +28,6 @@ FIGURES: tuple[str, ...] = (
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
 SAME = 1e-9  # m or rad: closer than this is rounding
-ROUND_OFF = 1e-18  # of SI units: no signal of a mechanism is so small
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MUCH = 1e6  # %
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
@@ -48,11 +48,19 @@ def signals(arguments: argparse.Namespace) -> None:
     for name in shown:
         variable = run[name if name in run else name.rpartition(".")[2]]
         values = [x for x in found[name].tolist() if math.isfinite(x)]
-        ends = (min(values), max(values), values[-1]) if values else ()
-        numbers = ["0" if abs(x) < ROUND_OFF else f"{x:.6g}" for x in ends] or ["-"] * 3
-        unit = str(variable.attrs.get("units", "")).replace("*", " ")
-        rows.append((name, unit, *numbers, str(variable.attrs.get("long_name", ""))))
+        beside = float(abs(variable).max())
+        ends = [tidy(x, beside) for x in (min(values), max(values), values[-1])] if values else []
+        size, unit = everyday(max(map(abs, ends), default=0.0), str(variable.attrs.get("units", "")).replace("*", " "))
+        numbers = [f"{x * size:.6g}" for x in ends] or ["-"] * 3
+        rows.append((name, unit, *numbers, _told(variable)))
     print(columns(rows))
+
+
+def _told(variable: Any) -> str:
+    """What a signal is, and what its numbers mean where they stand for words."""
+    words = str(variable.attrs.get("flag_meanings", "")).split()
+    codes = ", ".join(f"{code} {word}" for code, word in enumerate(words))
+    return str(variable.attrs.get("long_name", "")) + (f": {codes}" if codes else "")
 
 
 def plot(arguments: argparse.Namespace) -> None:
@@ -117,7 +125,7 @@ def compare(arguments: argparse.Namespace) -> None:
     rows = [("", *names, *(["difference"] if pair else []), "")]
     known = [{e["name"]: e for e in results.errors(run)} for run in runs.values()]
     for name, text, unit, numbers in _headlines(list(runs.values())):
-        size, shown = spoken(max(map(abs, numbers)), unit)
+        size, shown = everyday(max(map(abs, numbers)), unit)
         stated = [some.get(name, {}) for some in known]
         cells = [_cell(x * size, _digits(e), _open(e)) for x, e in zip(numbers, stated, strict=True)]
         change = "" if text == "steps" else _relative(numbers, min(3, *map(_digits, stated))) if pair else ""
@@ -198,13 +206,18 @@ def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, str, list[float]]]:
         dimension = str(runs[0][variable].dims[0])
         for label in runs[0][dimension].values:
             if all(label in run[dimension].values for run in runs):
-                numbers = [float(run[variable].sel({dimension: label})) for run in runs]
+                numbers = [tidy(float(run[variable].sel({dimension: label})), _largest(run, variable)) for run in runs]
                 if any(numbers):
                     yield f"{label}.{variable}", f"{text} {label}", unit or _unit(runs[0], dimension, label), numbers
     for variable, text in (("impact_loss", "energy lost in impacts"), ("friction_loss", "energy lost by friction")):
         if all(variable in run and run.sizes["time"] for run in runs):
-            yield variable, text, "J", [float(run[variable][-1]) for run in runs]
+            yield variable, text, "J", [tidy(float(run[variable][-1])) for run in runs]
     yield "steps", "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
+
+
+def _largest(run: Any, variable: str) -> float:
+    """The largest of a kind of number in a run, beside which others may be rounding."""
+    return float(abs(run[variable]).max())
 
 
 def _unit(run: Any, dimension: str, label: Any) -> str:
@@ -235,8 +248,8 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
                 if float(off[at]) < SAME:
                     cells.append("together")
                     continue
-                size, shown = spoken(float(off[at]), unit)
-                cells.append(f"{float(off[at]) * size:.4g} {shown} at {float(off.time[at]):.5g} s")
+                size, shown = everyday(float(off[at]), unit)
+                cells.append(f"{float(off[at]) * size:.4g} {shown} {moment(float(off.time[at]), float(off.time[-1]))}")
             rows.append((f"{body}.{coordinate}", *cells, ""))
     return rows
 

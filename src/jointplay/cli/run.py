@@ -9,21 +9,19 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
-from .tables import columns, quantity, spoken
+from .tables import columns, moment, quantity, tidy
 
 if TYPE_CHECKING:
     from jointplay.model.mechanism import Mechanism
 
 LONGEST = 1e9  # s: 32 years
 MOST_STEPS = 1e10
-NOTHING = 1e-9  # SI units: a number that is rounding itself, whose error says nothing
 CONVERGED = 0.01  # of a headline number: an error of less needs no remedy
 PATIENCE = 0.5  # s: a run that ends within this shows no progress
 
@@ -197,7 +195,7 @@ class ProgressBar:
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
     from jointplay import results
-    from jointplay.statics.check import plays
+    from jointplay.statics.readable import plays
 
     attrs = found.attrs
     reached = float(found.time[-1]) if found.sizes.get("time") else 0.0
@@ -218,6 +216,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
     numbers = Told(found)
     lines += numbers.verdict() + numbers.ends() + _contacts(found, numbers) + _peaks(mechanism, found, numbers)
+    lines += [("rigid contact", text)] if (text := results.without_impacts(found)) else []
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):
@@ -243,27 +242,21 @@ class Told:
     def told(self, name: str, of: dict[str, Any], unit: str = "1") -> str:
         """A number with its unit."""
         entry, unit = self.known.get(".".join([*map(str, of.values()), name])), unit.replace("*", " ")
-        value = float(self.found[name].sel(of))
-        return self.shown(entry, unit) if entry else quantity(value, "" if unit == "1" else unit)
-
-    def shown(self, entry: Mapping[str, Any], unit: str) -> str:
-        """A number with its error, in the unit in which people read it."""
-        size, name = spoken(entry["value"], unit)
-        if entry["error"] is not None and abs(entry["value"]) + entry["error"] < NOTHING:
-            return f"0 {name}".rstrip()
-        error = None if entry["error"] is None else size * entry["error"]
-        return self.with_error({**entry, "value": size * entry["value"], "error": error, "unit": name or "1"})
+        exact = float(self.found[name].sel(of))
+        value = tidy(exact, float(abs(self.found[name]).max()))
+        if entry and value == exact:
+            return self.with_error(entry | {"unit": unit})
+        return quantity(value, "" if unit == "1" else unit)
 
     def share(self, name: str, of: dict[str, Any]) -> str:
         """A share of time in percent."""
         entry = self.known.get(".".join([*map(str, of.values()), name]))
-        value = 100 * float(self.found[name].sel(of))
-        if not entry or entry["error"] is None:
-            return f"{value:.1f} %"
-        return self.with_error({**entry, "value": value, "error": max(100 * entry["error"], 0.1), "unit": "%"})
+        return self.with_error(entry) if entry else f"{100 * float(self.found[name].sel(of)):.1f} %"
 
     def verdict(self) -> list[tuple[str, str]]:
         """The largest of the errors beside its number, and what is not determined."""
+        from jointplay.results import NOTHING
+
         sure = {n: e for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
         real = {n: e for n, e in sure.items() if e["scale"] > NOTHING} or sure
         shares = {n: e["error"] / e["scale"] for n, e in real.items()}
@@ -279,7 +272,7 @@ class Told:
         """Where the bodies are at the end, if the errors of that are known."""
         bodies = [str(name) for name in self.found.body.values if f"{name}.angle" in self.known]
         named = {name: [self.known[f"{name}.{axis}"] for axis in ("angle", "x", "y")] for name in bodies}
-        texts = {name: ", ".join(self.shown(e, e["unit"]) for e in entries) for name, entries in named.items()}
+        texts = {name: ", ".join(map(self.with_error, entries)) for name, entries in named.items()}
         return [(f"at the end {name}", text) for name, text in texts.items()]
 
 
@@ -319,7 +312,9 @@ def _contacts(found: Any, numbers: Told) -> list[tuple[str, str]]:
 def _peak(found: Any, what: str, of: dict[str, Any], unit: str, numbers: Told) -> str:
     """A largest force or the like, and since the run counts as settled."""
     one = found.sel(of)
-    text = f"{numbers.told(f'peak_{what}', of, unit)} at {float(one[f'peak_{what}_time']):.5g} s"
+    until = float(found.time[-1]) if found.sizes.get("time") else 0.0
+    text = numbers.told(f"peak_{what}", of, unit)
+    text += f" {moment(float(one[f'peak_{what}_time']), until)}" if float(one[f"peak_{what}"]) else ""
     if f"peak_{what}_settled" in found:
         at = float(one[f"peak_{what}_settled_time"])
         most = numbers.told(f"peak_{what}_settled", of, unit)

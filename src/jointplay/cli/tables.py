@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+
+from jointplay.parts.units import everyday
+
+ROUND_OFF = 1e-15  # of SI units: no number of a mechanism is so small
+SHARE = 1e-12  # of the largest of its kind: a number below is rounding
+START = 1e-6  # of a run: its first steps, which are very short
 
 
 def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
@@ -21,17 +26,22 @@ def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def spoken(value: float, unit: str) -> tuple[float, str]:
-    """The unit in which people read a number (SI), and what to multiply it with: degrees, and mm below a metre.
+def tidy(value: float, beside: float = 0.0) -> float:
+    """A number, or 0 if it is rounding: nothing in itself, or beside the largest of its kind.
 
-    >>> spoken(0.003, "m")
-    (1000.0, 'mm')
+    >>> tidy(3e-18), tidy(1e-13, beside=800.0), tidy(2e-6)
+    (0.0, 0.0, 2e-06)
     """
-    if unit == "rad":
-        return 180 / math.pi, "deg"
-    if unit == "m" and abs(value) < 1:
-        return (1e3, "mm") if abs(value) >= 1e-4 or value == 0 else (1e6, "µm")
-    return 1.0, unit
+    return 0.0 if abs(value) < max(ROUND_OFF, SHARE * abs(beside)) else value
+
+
+def moment(seconds: float, until: float) -> str:
+    """When something was, in a run that ends at `until` (s): the first moments of it are the start.
+
+    >>> moment(3e-9, 2.0), moment(0.25, 2.0)
+    ('at the start', 'at 0.25 s')
+    """
+    return "at the start" if seconds <= START * until else f"at {seconds:.5g} s"
 
 
 def quantity(value: float, unit: str, digits: int = 5) -> str:
@@ -40,5 +50,5 @@ def quantity(value: float, unit: str, digits: int = 5) -> str:
     >>> quantity(0.0175, "rad"), quantity(0.012, "m"), quantity(3.0, "N")
     ('1.0027 deg', '12 mm', '3 N')
     """
-    size, shown = spoken(value, unit)
+    size, shown = everyday(value, unit)
     return f"{value * size:.{digits}g} {shown}".rstrip()

@@ -83,6 +83,7 @@ def _read(text: str, file: str | None) -> Mechanism:
             found.append(problem if problem.file else Problem(path, problem.text, name, line))
         return ModelError(*sorted(found, key=lambda p: p.line or 0))
 
+    _find_tables(data, os.path.dirname(file or ""))
     try:
         if data.get("modules") is not None:
             data = merged(data, _modules(data.pop("modules")))
@@ -92,6 +93,14 @@ def _read(text: str, file: str | None) -> Mechanism:
         raise placed(problems_of(error)) from None
     except ModelError as error:
         raise placed(error.problems) from None
+
+
+def _find_tables(data: Any, directory: str) -> None:
+    """Files of tables are looked for beside the model file."""
+    if isinstance(data, dict) and data.get("kind") == "table" and isinstance(data.get("file"), str):
+        data["file"] = os.path.join(directory, data["file"])
+    for x in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        _find_tables(x, directory)
 
 
 _files: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar("files", default=())  # being read

@@ -270,6 +270,12 @@ class Mechanism(Part):
         """The element that a reference, address or label belongs to."""
         return self.split(reference)[0]
 
+    def gap_unit(self, contact: str) -> str:
+        """The unit of a contact's gap: m; rad of backlash, and of the stops of an angle."""
+        joint = self.joints[self.owner(contact)]
+        stop = "m" if joint.moves == "position" else "rad"
+        return stop if ".stop." in contact else joint.play_unit
+
     def modules(self) -> dict[str, list[str]]:
         """The bodies of each module, by its name; of a module in a module, those of the outer one."""
         found: dict[str, list[str]] = {}

@@ -7,9 +7,10 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import model_validator
+from pydantic import ConfigDict, model_validator
 
 from ..engine.typing import Scalar
+from . import csv_points
 from .curves import piecewise, reach
 from .part import InUse, KeyPath, ModelError, Quantity, Several, refuse
 from .time_functions import FunctionOfTime
@@ -24,9 +25,11 @@ class Table(FunctionOfTime):
     neighbours everywhere; or `linear`.
 
     Beyond the ends it is `clamped` (constant, with slope 0 at the ends), `held` (constant) or `periodic`.
-    The entries are data, not parameters: they have no addresses.
+    The entries are data, not parameters: they have no addresses.  `file` reads both from a CSV file and keeps them.
     """
 
+    model_config = ConfigDict(json_schema_extra=csv_points.schema)
+    also = ("file",)
     levels: ClassVar = ("values",)
 
     kind: Literal["table"] = "table"
@@ -34,6 +37,11 @@ class Table(FunctionOfTime):
     values: Annotated[tuple[float, ...], Several(InUse(), least=2)]
     ends: Literal["clamped", "held", "periodic"] = "clamped"
     interpolation: Literal["cubic", "pchip", "linear"] = "cubic"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_file(cls, raw: Any) -> Any:
+        return csv_points.with_points(raw)
 
     @model_validator(mode="after")
     def _fits(self) -> Table:

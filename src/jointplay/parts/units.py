@@ -137,6 +137,15 @@ TORSIONAL_DAMPING = Dimension("a torsional damping", "N*m*s/rad")
 _KNOWN = (LENGTH, MASS, TIME, ANGLE, RATE, SPEED, ACCELERATION, INERTIA, FORCE, TORQUE, STIFFNESS, DAMPING)
 
 
+def measured_in(unit: str) -> Dimension:
+    """What a number in this SI unit is.
+
+    >>> measured_in("rad").name, measured_in("m^2").name
+    ('an angle', 'a number')
+    """
+    return next((d for d in (NUMBER, *_KNOWN) if d.unit == unit), Dimension("a number", unit))
+
+
 @functools.lru_cache(maxsize=1024)
 def parse_unit(text: str) -> Unit:
     """The unit that a text such as `kg*m^2`, `N*s/m` or `1/s` names.
@@ -228,4 +237,17 @@ def spoken(unit: str, most: float) -> tuple[float, str]:
         return scale(most) if most > NOTHING else (1e-3, "mm")
     if unit == "J" and 0 < most < 0.99:
         return next(((size, name) for size, name in ENERGIES if most >= 0.99 * size), ENERGIES[-1])
+    return 1.0, unit
+
+
+def everyday(value: float, unit: str) -> tuple[float, str]:
+    """The unit in which people read one number (SI), and what to multiply it with: degrees, and mm below a metre.
+
+    >>> everyday(0.003, "m")
+    (1000.0, 'mm')
+    """
+    if unit == "rad":
+        return 180 / math.pi, "deg"
+    if unit == "m" and abs(value) < 1:
+        return (1e3, "mm") if abs(value) >= 1e-4 or value == 0 else (1e6, "µm")
     return 1.0, unit

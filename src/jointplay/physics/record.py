@@ -7,7 +7,7 @@ for `simulation.reading`, which makes a result of them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..elements.pose import Pose, Spot
@@ -76,8 +76,15 @@ ENERGIES = {
 
 IMPACTS = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
 TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
+TURNED = {"m/s": "rad/s", "N": "N*m", "N*s": "N*m*s"}  # units of contacts whose gaps are angles
 CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
+
+
+def unit_in(unit: str, gaps: Collection[str]) -> str:
+    """A unit of contacts by those of their gaps (m, rad): where a gap is an angle, a push is a torque."""
+    turned = TURNED.get(unit, unit)
+    return unit if "rad" not in gaps or turned == unit else f"{unit} or {turned}" if "m" in gaps else turned
 
 
 NEAR, BENT = 0.8, 0.5  # positions in which rows depend on each other: how near both sides are, how much they may bend

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..physics.record import BODIES
 from ..series import spelled
-from .style import COLOURS, IDEAL, NOTHING, WIDTH, legend, look, note, sheet
+from .style import COLOURS, IDEAL, NOTHING, WIDTH, legend, look, note, sheet, span
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgewidth": 0}
+FAR = 0.1  # of the range: no line joins samples that are usually farther apart
 DECADES = 10  # below the largest that a spectrum shows: less is tolerance and rounding
 
 
@@ -82,7 +83,7 @@ def convergence(exponents: Mapping[str, Any]) -> Figure:
 
 
 def section(points: np.ndarray, names: Sequence[str], title: str = "") -> Figure:
-    """Points (count, 2) of a Poincare section, the later the darker."""
+    """Points (count, 2) of a Poincaré section, the later the darker."""
     with sheet(None, 3.2, width=4.2) as figure:
         ax = figure.add_subplot()
         ax.scatter(points[:, 0], points[:, 1], c=np.arange(len(points)), cmap="viridis_r", s=5, linewidths=0)
@@ -123,7 +124,7 @@ def folded(time: np.ndarray, values: np.ndarray, period: float, name: str = "sig
         shade = ax.scatter(phase, values, c=time, cmap="viridis_r", s=2.5, linewidths=0)
         figure.colorbar(shade, ax=ax, label="time (s)", pad=0.02)
         ax.margins(x=0)
-        ax.set_xlabel(f"time since the begin of a period of {period:.6g} s (s)")
+        ax.set_xlabel(f"time since the start of a period of {period:.6g} s (s)")
         ax.set_ylabel(with_unit(name))
     return figure
 
@@ -132,17 +133,26 @@ def phase_plane(points: np.ndarray, names: Sequence[str]) -> Figure:
     """A number of the state (samples, 2) and its rate."""
     with sheet(None, 3.2, width=4.2) as figure:
         ax = figure.add_subplot()
-        ax.plot(points[:, 0], points[:, 1], color=COLOURS[0], linewidth=0.5)
+        _course(ax, points[:, 0], points[:, 1])
         ax.set_xlabel(with_unit(names[0]))
         ax.set_ylabel(with_unit(names[1]))
     return figure
+
+
+def _course(ax: Any, x: np.ndarray, y: np.ndarray) -> None:
+    """A line through samples, or dots where neighbours are so far apart that a line would show what was not there."""
+    steps = np.hypot(*(np.diff(values) / max(span(values), 1e-300) for values in (x, y)))
+    dotted = len(steps) > 0 and float(np.nanpercentile(steps, 90)) > FAR
+    ax.plot(x, y, color=COLOURS[0], **(DOTS | {"markersize": 2.5} if dotted else {"linewidth": 0.5}))
+    if dotted:
+        note(ax, "samples, too far apart for a line")
 
 
 def delayed(time: np.ndarray, values: np.ndarray, lag: int, name: str = "signal") -> Figure:
     """A signal over itself some samples before: its phase plane, if only one signal is known."""
     with sheet(None, 3.2, width=4.2) as figure:
         ax = figure.add_subplot()
-        ax.plot(values[:-lag], values[lag:], color=COLOURS[0], linewidth=0.5)
+        _course(ax, values[:-lag], values[lag:])
         ax.set_xlabel(with_unit(name))
         ax.set_ylabel(f"{with_unit(name)}, {lag * float(time[1] - time[0]):.3g} s later")
     return figure

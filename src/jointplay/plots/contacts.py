@@ -10,12 +10,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
-from ..statics import play_unit
 from .places import Places, Play, model_of, readable
 from .style import (
     COLOURS,
     HEIGHT,
     TURN,
+    Looks,
     chosen,
     foremost,
     in_view,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 # by code: name and colour, from pale (nothing touches) to dark (nothing moves)
 MODES = {0: ("free", "#E4E4E4"), 1: ("impact", "#B2182B"), 2: ("sliding", "#56B4E9"), 3: ("sticking", "#004B76")}
 PERMANENT = {4: ("permanent contact", "#009E73"), 5: ("would pull", "#D55E00")}
+TOUCHING, TOUCH = 6, "#56B4E9"  # code and colour of a contact that neither slides nor sticks
 FAINT = 0.02  # of the largest impulse
 _RIGID = "only joints with play and rigid or compliant contact have one"
 
@@ -58,7 +59,7 @@ def journal(run: xarray.Dataset, joint: str | None = None, mechanism: Mechanism 
         )
     what = "path of the journal" if plays[0].shape == "round" else "offset and tilt"
     text = f"{what} of {plays[0].name} in its bearing; grey: free flight."
-    with sheet(run, 3.9, width=4.1, caption=text) as figure:
+    with sheet(run, 3.9, width=4.1, caption=text, left_out=_leaps(run, plays[0])) as figure:
         ax = figure.add_subplot()
         (_circle if plays[0].shape == "round" else _diamond)(ax, run, plays[0])
     return figure
@@ -68,27 +69,37 @@ def gap_and_slip(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> 
     """The gaps of the contacts and, where they touch, how fast the surfaces slide."""
     needs(run, "gap", _RIGID)
     names, left_out = _shown(run, contacts)
+    turning = [name for name in names if name in angular(run)]
+    others = [name for name in names if name not in turning]
+    gaps = [(some, si) for some, si in ((others, "m"), (turning, "rad")) if some]
     text = "gaps of the contacts, and how fast they slide where they touch, over time."
-    with sheet(run, 2 * HEIGHT + 0.6, caption=text, left_out=left_out) as figure:
-        above, below = figure.subplots(2, 1, sharex=True)
-        gaps = {name: run.gap.sel(contact=name).values for name in names}
-        turning = set(names) <= set(angular(run))
-        size, unit = spoken("rad" if turning else "m", max(map(largest, gaps.values())))
-        lines(above, run.time.values, {name: (gap / size, look(i)) for i, (name, gap) in enumerate(gaps.items())})
-        above.axhline(0, color="#444444", linewidth=0.6)
-        above.set_ylabel(f"gap ({unit})")
-        legend(above)
-        if "slip" in run:
-            slips = {name: run.slip.sel(contact=name).values.copy() for name in names}
-            for name, slip in slips.items():
-                slip[run["mode"].sel(contact=name).values == 0] = np.nan
-            lines(below, run.time.values, {name: (slip, look(i)) for i, (name, slip) in enumerate(slips.items())})
-            if in_view(below, list(slips.values())):
-                note(below, f"reaches {max(map(largest, slips.values())):.3g} m/s")
-        below.set_ylabel("slip in contact (m/s)")
-        above.margins(x=0)
-        over_time([below])
+    sliding = bool(others) and "slip" in run and "mode" in run
+    with sheet(run, HEIGHT * (len(gaps) + sliding) + 0.6, caption=text, left_out=left_out) as figure:
+        axes = figure.subplots(len(gaps) + sliding, 1, sharex=True, squeeze=False)[:, 0]
+        looks = {name: look(i) for i, name in enumerate(names)}
+        for ax, (some, si) in zip(axes, gaps, strict=False):
+            found = {name: run.gap.sel(contact=name).values for name in some}
+            size, unit = spoken(si, max(map(largest, found.values())))
+            lines(ax, run.time.values, {name: (gap / size, looks[name]) for name, gap in found.items()})
+            ax.axhline(0, color="#444444", linewidth=0.6)
+            ax.set_ylabel(f"gap ({unit})")
+            legend(ax)
+        if sliding:
+            _slips(axes[-1], run, {name: looks[name] for name in others})
+        axes[0].margins(x=0)
+        over_time(axes[-1:])
     return figure
+
+
+def _slips(ax: Axes, run: xarray.Dataset, looks: Looks) -> None:
+    """How fast surfaces slide where they touch."""
+    slips = {name: run.slip.sel(contact=name).values.copy() for name in looks}
+    for name, slip in slips.items():
+        slip[run["mode"].sel(contact=name).values == 0] = np.nan
+    lines(ax, run.time.values, {name: (slip, looks[name]) for name, slip in slips.items()})
+    if in_view(ax, list(slips.values())):
+        note(ax, f"reaches {max(map(largest, slips.values())):.3g} m/s")
+    ax.set_ylabel("slip in contact (m/s)")
 
 
 def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figure:
@@ -100,12 +111,16 @@ def contact_modes(run: xarray.Dataset, contacts: Sequence[str] | None = None) ->
 
     needs(run, "mode", _RIGID)
     (names, left_out), time = _shown(run, contacts), run.time.values
-    shown = MODES if "share_sticking" in run else {0: MODES[0], 1: MODES[1], 2: ("in contact", MODES[2][1])}
+    turns = [name for name in names if name in angular(run)] if "share_sticking" in run else names
+    shown = {code: MODES[code] for code in ((0, 1, 2, 3) if len(turns) < len(names) else (0, 1))}
+    shown |= {TOUCHING: ("in contact", TOUCH)} if turns else {}
     with sheet(run, 0.3 * len(names) + 1.15, left_out=left_out) as figure:
         ax = figure.add_subplot()
         for i, name in enumerate(names):
-            for code, starts, lengths in segments(time, run["mode"].sel(contact=name).values):
-                ax.broken_barh(list(zip(starts, lengths, strict=True)), (i - 0.36, 0.72), color=MODES[code][1], lw=0)
+            codes = run["mode"].sel(contact=name).values
+            codes = np.where(codes > 1, TOUCHING, codes) if name in turns else codes
+            for code, starts, lengths in segments(time, codes):
+                ax.broken_barh(list(zip(starts, lengths, strict=True)), (i - 0.36, 0.72), color=shown[code][1], lw=0)
             struck = _strong(run, name)
             if struck.any():
                 ax.vlines(run.impact_time.values[struck], i - 0.48, i + 0.48, color=MODES[1][1], linewidth=0.8)
@@ -139,12 +154,13 @@ def impacts(run: xarray.Dataset, contacts: Sequence[str] | None = None) -> Figur
     """
     needs(run, "impact_time", _RIGID)
     (names, left_out), whose = _shown(run, contacts), run.impact_contact.values
-    words = {
-        "normal": ("normal impulse", "N s"),
-        "force": ("largest force", "N"),
-        "approach": ("approach speed", "m/s"),
-    }
-    words |= {"lost": ("energy lost", "J"), "depth": ("depth", "m or rad" if angular(run) else "m")}
+    turns = [name in angular(run) for name in names]
+    kinds = [hardness(run, turned) for turned in dict.fromkeys(turns)]  # one, or both where gears are among others
+    hard = tuple(" or ".join(dict.fromkeys(words)) for words in zip(*kinds, strict=True))
+    unit = "rad" if all(turns) else "m or rad" if any(turns) else "m"
+    speed = " or ".join(f"{length}/s" for length in unit.split(" or "))
+    words = {"normal": hard, "force": hard, "approach": ("approach speed", speed)}
+    words |= {"lost": ("energy lost", "J"), "depth": ("depth", unit)}
     rows = {f"impact_{name}": said for name, said in words.items() if f"impact_{name}" in run}
     struck = [name for name in names if (whose == name).any()]
     with sheet(run, 1.25 * len(rows) + 0.6, caption="every impact over time.", left_out=left_out) as figure:
@@ -185,11 +201,18 @@ def _shown(run: xarray.Dataset, contacts: Sequence[str] | None) -> tuple[list[st
 
 
 def angular(run: xarray.Dataset) -> list[str]:
-    """The contacts whose gaps are angles (backlash of gears, stops of pins), and whose normal forces are torques."""
+    """The contacts whose gaps are angles (backlash of gears, stops of angles), and whose normal forces are torques."""
     if "contact" not in run.coords or not readable(run):
         return []
     model = model_of(run)
-    return [str(name) for name in run.contact.values if play_unit(model, str(name)) == "rad"]
+    return [str(name) for name in run.contact.values if model.gap_unit(str(name)) == "rad"]
+
+
+def hardness(run: xarray.Dataset, turning: bool) -> tuple[str, str]:
+    """What the strength of impacts is, and its unit; turning: of contacts whose gaps are angles."""
+    if "impact_normal" in run:
+        return ("angular impulse", "N m s") if turning else ("normal impulse", "N s")
+    return ("largest torque", "N m") if turning else ("largest force", "N")
 
 
 def strength(run: xarray.Dataset) -> str:
@@ -228,6 +251,22 @@ def _strong(run: xarray.Dataset, contact: str) -> np.ndarray:
     return here & (hard >= FAINT * np.max(hard[here], initial=0.0))
 
 
+def _far(path: np.ndarray, clearance: float) -> np.ndarray:
+    """Between which neighbouring samples a straight line leaves the rim: those on it are more than 16 degrees apart."""
+    far: np.ndarray = np.abs(path[1:] + path[:-1]) / 2 < 0.99 * clearance
+    return far
+
+
+def _leaps(run: xarray.Dataset, play: Play) -> str:
+    """What to do where most samples in contact are too far apart for a line."""
+    closed = np.asarray(touching(run, play).any(axis=1))
+    both = closed[1:] & closed[:-1]
+    if play.shape != "round" or not both.any() or np.mean(_far(play.offset, play.clearance)[both]) < 0.5:
+        return ""
+    between = float(np.median(np.diff(run.time.values)))
+    return f"Samples {between:.3g} s apart are too few for lines:\nsample closer (every=, --every)."
+
+
 def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
     size, unit = scale(play.clearance)
     c, path = play.clearance / size, play.offset / size
@@ -235,12 +274,13 @@ def _circle(ax: Axes, run: xarray.Dataset, play: Play) -> None:
     ax.fill(1.12 * c * around.real, 1.12 * c * around.imag, color="#EFEFEF", lw=0)
     ax.fill(c * around.real, c * around.imag, color="white", lw=0)
     ax.plot(c * around.real, c * around.imag, color="#444444", linewidth=1.0)
-    closed = touching(run, play).any(axis=1)
-    ax.plot(path.real, path.imag, color="#9A9A9A", linewidth=0.6, label="free")
-    held = np.where(closed, path, np.nan + 1j * np.nan)
-    chord = np.abs(path[1:] + path[:-1]) / 2 < 0.95 * c  # it was away from the rim between two samples
-    held = np.insert(held, np.flatnonzero(chord) + 1, np.nan + 1j * np.nan)
+    closed = np.asarray(touching(run, play).any(axis=1))
+    apart, gone = _far(path, c), np.nan + 1j * np.nan
+    flown = np.insert(path, np.flatnonzero(apart & closed[1:] & closed[:-1]) + 1, gone)  # how it went is not known
+    ax.plot(flown.real, flown.imag, color="#9A9A9A", linewidth=0.6, label="free")
+    held = np.insert(np.where(closed, path, gone), np.flatnonzero(apart) + 1, gone)
     ax.plot(held.real, held.imag, color=COLOURS[0], linewidth=1.8, solid_capstyle="round", label="in contact")
+    ax.plot(held.real, held.imag, ".", color=COLOURS[0], markersize=2.5)
     ax.plot(path[:1].real, path[:1].imag, "o", color=COLOURS[2], markersize=4.5, label="start", zorder=4)
     here = _strong(run, play.name)
     if here.any():

@@ -44,12 +44,13 @@ STILL = 1e-6  # rad: a body that turns less than this while it moves is sliding
 
 
 def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """Angles and angular rates of the bodies (of sliding ones position and speed), and below the joint forces.
+    """Angles and angular rates of the bodies (of sliding ones position and speed), below the joint forces and torques.
 
     bodies: names of those to show, by default all, of many the fastest.  Angles that pass a whole turn are drawn
     between -180 and 180 degrees.  Dots mark the largest force of each joint over all internal steps, which samples may
     miss; a triangle at the top stands for one far beyond the samples.  Forces are those between impacts; stems are the
-    impulses of impacts.  More than two joints have a panel each, on one scale, of many the most loaded.
+    impulses of impacts.  More than two joints have a panel each, on one scale, of many the most loaded.  Joints without
+    a force (gears) have a panel of their torques.
     """
     names, left_out = _shown(run, bodies, "rate")
     looks = {name: look(i) for i, name in enumerate(names)}
@@ -58,9 +59,10 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
     left_out = "\n".join(filter(None, (left_out, lighter)))
     rows = [(names, draw) for names, draw in ((turning, _turns), (sliding, _slides_along)) if names]
     loads = [joints] if 0 < len(joints) <= ALIKE else [joints[i : i + 2] for i in range(0, len(joints), 2)]
-    text = "motion of the bodies and forces of the joints over time."
-    with sheet(run, HEIGHT * (len(rows) + len(loads)) + 0.45, caption=text, left_out=left_out) as figure:
-        grid = figure.add_gridspec(len(rows) + len(loads), 2)
+    turned = torques(run)
+    text, high = "motion of the bodies and loads of the joints over time.", len(rows) + len(loads) + bool(turned)
+    with sheet(run, HEIGHT * high + 0.45, caption=text, left_out=left_out) as figure:
+        grid = figure.add_gridspec(high, 2)
         for i, (shown, draw) in enumerate(rows):
             axes = [figure.add_subplot(grid[i, 0]), figure.add_subplot(grid[i, 1])]
             draw(axes, run, shown, looks, twin)
@@ -74,6 +76,8 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
                 _forces(ax, run, names, joints, twin)
                 legend(ax)
                 over_time([ax])
+        if turned:
+            _torques(figure.add_subplot(grid[-1, :]), run, turned, twin)
     return figure
 
 
@@ -142,6 +146,12 @@ def force(run: xarray.Dataset, joint: str) -> np.ndarray:
     return np.hypot(along, across)
 
 
+def load(run: xarray.Dataset, joint: str, what: str = "force") -> np.ndarray:
+    """What a joint carries over time: the magnitude of its force (N), or its moment (N m)."""
+    values: np.ndarray = force(run, joint) if what == "force" else run.moment.sel(joint=joint).values
+    return values
+
+
 def loaded(run: xarray.Dataset, others: str = "") -> tuple[list[str], str]:
     """The joints with a force, of many the most loaded, and the line that says so."""
     most = {str(joint): largest(force(run, str(joint))) for joint in run.joint.values}
@@ -149,6 +159,14 @@ def loaded(run: xarray.Dataset, others: str = "") -> tuple[list[str], str]:
     if "peak_force" in run:
         most = {name: largest(run.peak_force.sel(joint=name)) for name in names}
     return foremost(names, [most], "that carry the largest forces", "joints", others)
+
+
+def torques(run: xarray.Dataset) -> list[str]:
+    """The joints that have a torque and no force, as gears."""
+    if "moment" not in run or "force_x" not in run:
+        return []
+    names = [str(joint) for joint in run.joint.values]
+    return [name for name in names if largest(force(run, name)) == 0 and largest(run.moment.sel(joint=name)) > 0]
 
 
 def moving(run: xarray.Dataset, body: str) -> list[str]:
@@ -254,9 +272,9 @@ def _slides_along(
     right.set_ylabel("speed (m/s)")
 
 
-def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str]) -> None:
-    """Stems of the impulses (N s) of impacts in these joints, on a scale of their own to the right: a force is what
-    acts between impacts."""
+def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str], unit: str = "N s") -> None:
+    """Stems of the impulses of impacts in these joints, on a scale of their own to the right: a force is what acts
+    between impacts."""
     if "impact_normal" not in run or not run.sizes["impact"]:
         return
     labels = run.impact_contact.values.astype(str)
@@ -270,7 +288,7 @@ def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str]) -> None:
         colour = IMPULSE if len(joints) == 1 else COLOURS[list(joints).index(joint) % len(COLOURS)]
         right.vlines(run.impact_time.values[here], 0, sizes[here], color=colour, linewidth=0.8, alpha=0.45)
     right.set_ylim(bottom=0)
-    right.set_ylabel("impulses (N s)")
+    right.set_ylabel(f"impulses ({unit})")
     right.grid(visible=False)
     ax.set_zorder(right.get_zorder() + 1)
     ax.patch.set_visible(False)
@@ -297,3 +315,17 @@ def _forces(
         ax.plot(at, min(peak, top), marker, markersize=3.5, color=colour, clip_on=False)
     ax.set_ylabel("joint force (N)")
     impulses(ax, run, shown)
+
+
+def _torques(ax: Axes, run: xarray.Dataset, joints: Sequence[str], twin: xarray.Dataset | None) -> None:
+    """The torques of joints that have no force."""
+    drawn = {joint: run.moment.sel(joint=joint).values for joint in joints}
+    for joint in (joint for joint in joints if twin is not None and "moment" in twin and joint in twin.joint):
+        behind(ax, twin.time.values, twin.moment.sel(joint=joint).values)  # type: ignore[union-attr]
+    lines(ax, run.time.values, {joint: (x, look(i)) for i, (joint, x) in enumerate(drawn.items())})
+    if in_view(ax, drawn.values()):
+        note(ax, f"peaks reach {max(map(largest, drawn.values())):.3g} N m")
+    ax.set_ylabel("joint torque (N m)")
+    impulses(ax, run, joints, "N m s")
+    legend(ax)
+    over_time([ax])

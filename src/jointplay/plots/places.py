@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,10 @@ def model_of(run: xarray.Dataset) -> Mechanism:
     """The mechanism that a result was computed from, without a control loop that no file can hold."""
     text = run.attrs.get(UNCONTROLLED) or run.attrs.get("model", "")
     try:
-        return loads(text)
+        return _read(text)
     except ModelError as error:
         first = str(error).splitlines()[0]
         raise InputError(f"the model of this result cannot be read, give the mechanism itself: {first}") from None
+
+
+_read = functools.lru_cache(4)(loads)  # a page asks for its model many times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,14 @@ from ..errors import InputError
 from ..results import flat
 from ..series import spelled
 from .motion import ALIKE, force
-from .style import IDEAL, STYLES, in_view, largest, legend, look, over_time, sheet
+from .style import IDEAL, STYLES, in_view, largest, legend, look, over_time, sheet, spoken
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LINE = 38  # characters along a side of a small figure
 FINE = 8  # cells along each axis: fewer have no contour lines, which would say more than was computed
 
 
@@ -26,22 +28,25 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
     8 x 8 cells on with contour lines.  Cells without a number are hatched.
 
     table: a DataArray with two dimensions, the first up, the second along; its name, `long_name` and `units` and
-    those of its coordinates are the labels.  levels: about how many colours; logarithmic: by factors, for what is > 0.
+    those of its coordinates are the labels; angles and lengths are drawn in degrees, mm or µm.  levels: about how many
+    colours; logarithmic: by factors, for what is > 0.
     """
     if table.ndim != 2 or min(table.shape) < 2:
         raise InputError(f"a contour needs a table of at least 2 x 2 values, got the shape {tuple(table.shape)}")
     up, along = (str(name) for name in table.dims)
-    values = np.ma.masked_invalid(table.values.astype(float))
+    shown, what = in_words(table, str(table.name or "value"))
+    (x, right), (y, upward) = (in_words(table[name], name) for name in (along, up))
+    values = np.ma.masked_invalid(shown.astype(float))
     if logarithmic:
         values = np.ma.masked_less_equal(values, 0)
     if not values.count():
         raise InputError("the table holds no number to draw")
     with sheet(None, 3.4, width=4.8, caption="Each cell is one computation.") as figure:
         ax = figure.add_subplot()
-        cells = _cells(ax, table[along].values, table[up].values, values, levels, logarithmic)
-        figure.colorbar(cells, ax=ax, label=_label(table, str(table.name or "value")), pad=0.02)
-        ax.set_xlabel(_label(table[along], along))
-        ax.set_ylabel(_label(table[up], up))
+        cells = _cells(ax, x, y, values, levels, logarithmic)
+        figure.colorbar(cells, ax=ax, label=what, pad=0.02)
+        ax.set_xlabel(right)
+        ax.set_ylabel(upward)
         ax.grid(False)
         figure.suptitle(table.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
@@ -134,6 +139,14 @@ def _signal(run: xarray.Dataset, signal: str, name: str) -> tuple[np.ndarray, st
     return columns[signal], str(run[part].attrs.get("units", "")).replace("^2", "²") if part in run else ""
 
 
-def _label(array: xarray.DataArray, name: str) -> str:
-    text, unit = str(array.attrs.get("long_name", name)), str(array.attrs.get("units", ""))
-    return f"{text} ({unit})" if unit else text
+def in_words(array: xarray.DataArray, name: str) -> tuple[np.ndarray, str]:
+    """Values in the unit that people read, and the label of their axis, in lines that a small panel holds."""
+    size, unit = in_unit(array)
+    text = str(array.attrs.get("long_name", name)) + (f" ({unit})" if unit else "")
+    return array.values if size == 1 else array.values / size, textwrap.fill(text, LINE)
+
+
+def in_unit(array: xarray.DataArray) -> tuple[float, str]:
+    """The unit in which values read well, as its size in SI units and its name: degrees, mm or µm."""
+    size, unit = spoken(str(array.attrs.get("units", "")), largest(array) if array.dtype.kind in "fiu" else 0.0)
+    return size, unit.replace("*", " ")

@@ -11,8 +11,8 @@ from ..errors import InputError
 from ..studies.axes import RUN
 from ..studies.meaning import indices, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
-from .runs import _label as label
-from .style import COLOURS, IDEAL, largest, legend, look, scale, sheet
+from .runs import in_unit, in_words
+from .style import COLOURS, IDEAL, legend, look, sheet
 
 if TYPE_CHECKING:
     import xarray
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 EDGE = "#333333"
 
 
-def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bins: int = 40) -> Figure:
-    """The distribution of a metric over the runs of a study, with P5, P50 and P95 and the share beyond a limit."""
+def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bins: int | None = None) -> Figure:
+    """The distribution of a metric over the runs of a study, with P5, P50 and P95 and the share beyond a limit.
+
+    bins: by default as many as the root of the number of runs, 5 to 40.
+    """
     values, good = numbers(study, metric)
-    size, unit = in_unit(study, metric)
+    bins = bins or min(40, max(5, math.ceil(math.sqrt(good.sum()))))
+    size, unit = in_unit(study[metric])
     values = values / size
     marks = {p: x / size for p, x in percentiles(study, metric).items()}
     found = None if limit is None else share(study, metric, limit)
@@ -78,17 +82,25 @@ def series(study: xarray.Dataset, metric: str, along: str | None = None) -> Figu
     others = [d for d in axes if d != along]
     with sheet(None, 3.0, width=5.2) as figure:
         ax = figure.add_subplot()
-        for i, value in enumerate(study[others[0]].values if others else [None]):
-            line = table.sel({others[0]: value}) if others else table
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
-            name = f"{others[0]} = {shown} {study[others[0]].attrs.get('units', '')}".rstrip() if others else "_"
-            ax.plot(study[along].values, line.values, marker="o", markersize=3, label=name, **look(i))
+        (x, right), (y, upward) = in_words(study[along], along), in_words(table.transpose(along, ...), metric)
+        for i, (name, line) in enumerate(zip(_named(study, others), y.reshape(len(x), -1).T, strict=True)):
+            ax.plot(x, line, marker="o", markersize=3, label=name, **look(i))
         if others:
             ax.legend(loc="best")
-        ax.set_xlabel(label(study[along], along))
-        ax.set_ylabel(label(table, metric))
+        ax.set_xlabel(right)
+        ax.set_ylabel(upward)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
+
+
+def _named(study: xarray.Dataset, axes: list[str]) -> list[str]:
+    """The names of the lines of a series: by the values of another axis, if there is one."""
+    if not axes:
+        return ["_"]
+    size, unit = in_unit(study[axes[0]])
+    values = study[axes[0]].values
+    shown = [f"{value / size:.4g}" if isinstance(value, float) else str(value) for value in values]
+    return [f"{axes[0]} = {text} {unit}".rstrip() for text in shown]
 
 
 def sensitivity(study: xarray.Dataset, metric: str) -> Figure:
@@ -115,7 +127,7 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
     """Which clearance to halve first: what that gains of the mean and of the 95th percentile of a metric."""
     found = ranked(study, metric, limit)
     names = [str(name) for name in found["factor"].values]
-    size, unit = in_unit(study, metric)
+    size, unit = in_unit(study[metric])
     with sheet(None, 1.1 + 0.5 * len(names), width=5.6) as figure:
         ax = figure.add_subplot()
         for k, (name, text) in enumerate((("gain", "of the mean"), ("gain_high", "of the 95th percentile"))):
@@ -137,12 +149,6 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
         figure.text(0.99, 0.985, said, ha="right", va="top", fontsize=7.5, color=IDEAL)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
-
-
-def in_unit(study: xarray.Dataset, metric: str) -> tuple[float, str]:
-    """The unit in which a metric reads well, by its size in SI units: lengths in mm or µm."""
-    unit = str(study[metric].attrs.get("units", ""))
-    return scale(largest(study[metric].values)) if unit == "m" else (1.0, unit)
 
 
 def bars(

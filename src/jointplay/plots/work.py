@@ -11,7 +11,7 @@ from .. import results
 from ..errors import InputError
 from ..results import flat
 from ..series import along, beside, effort_unit
-from .motion import force, impulses, loaded
+from .motion import impulses, load, loaded, torques
 from .places import model_of
 from .style import (
     COLOURS,
@@ -42,31 +42,33 @@ Reference = Callable[[np.ndarray], Any] | Sequence[float] | np.ndarray | float
 
 
 def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
-    """The magnitude of the joint forces (N), a panel each, of many joints the most loaded; behind, those with ideal
-    joints.
+    """The magnitude of the joint forces (N), a panel each, of many joints the most loaded; of joints without a force
+    (gears) the torque (N m); behind, those with ideal joints.
 
     A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
     between impacts; grey stems are the impulses of impacts, to the right.
     """
     needs(run, "force_x", "a result with joint forces is needed")
     asked = chosen(run, "joint", joints)
-    names, left_out = loaded(run) if joints is None else (asked, "")
+    names, left_out, turned = *(loaded(run) if joints is None else (asked, "")), torques(run)
+    names = [*names, *turned] if joints is None else names
     names = names or asked
     text = "magnitude of the joint forces between impacts over time; stems: impulses of impacts."
     with sheet(run, 1.35 * len(names) + 0.6, caption=text, left_out=left_out) as figure:
         axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, name) in enumerate(zip(axes, names, strict=True)):
-            values = force(run, name)
+            what, unit = ("moment", "N m") if name in turned else ("force", "N")
+            values = load(run, name, what)
             shown = [values, np.zeros(1)]
             if twin is not None and name in twin.joint and "force_x" in twin:
-                behind(ax, twin.time.values, force(twin, name), "" if i else "ideal joints")
-                shown.append(force(twin, name))
+                behind(ax, twin.time.values, load(twin, name, what), "" if i else "ideal joints")
+                shown.append(load(twin, name, what))
             lines(ax, run.time.values, {name: (values, look(i))})
             in_view(ax, shown)
-            _peak(ax, run, "force", {"joint": name}, COLOURS[i % len(COLOURS)], "N")
-            ax.set_ylabel("force (N)")
+            _peak(ax, run, what, {"joint": name}, COLOURS[i % len(COLOURS)], unit)
+            ax.set_ylabel(f"{'torque' if name in turned else 'force'} ({unit})")
             legend(ax)
-            impulses(ax, run, [name])
+            impulses(ax, run, [name], f"{unit} s")
         axes[0].margins(x=0)
         over_time(axes[-1:])
     return figure
@@ -228,7 +230,8 @@ def _off(ax: Axes, time: np.ndarray, error: np.ndarray, settled: float, beside: 
         ax.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
     no_round_off(ax, [error], beside)
     ax.set_ylabel(f"error ({unit})")
-    note(ax, f"max {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+    ax.axhline(0, color="#444444", linewidth=0.6, zorder=1.2)
+    note(ax, f"largest |error| {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
 
 
 # of a signal its values, what they should be, the error, and the unit
@@ -297,9 +300,8 @@ def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: 
     if f"peak_{what}" not in run:
         return
     peak, time = (float(run[name].sel(at)) for name in (f"peak_{what}", f"peak_{what}_time"))
-    samples = force(run, at["joint"]) if what == "force" else run[what].sel(at).values
-    inside = np.isfinite(samples)
-    sign = -1.0 if inside.any() and abs(np.nanmin(samples)) > np.nanmax(samples) else 1.0
+    samples = run[what].sel(at).values if what == "effort" else load(run, at["joint"], what)
+    sign = -1.0 if samples[int(np.argmin(np.abs(run.time.values - time)))] < 0 else 1.0
     low, high = ax.get_ylim()
     if what == "force":
         low = 0.0

@@ -18,6 +18,7 @@ import numpy as np
 from .._version import __version__
 from ..analysis.evidence import CHAOTIC, Verdict, number
 from ..plots import analysis as figures
+from ..plots.style import WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ an exponent has to come from two trajectories of the model."""
 STYLE = """
 main > section { margin-top: 4px; }
 .figures { display: grid; gap: 12px; align-items: start;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); }
 .figures figure { margin: 0; padding: 10px; }
 .figures img { background: #fff; border-radius: 6px; max-width: 100%; height: auto; display: block; margin: auto; }
 .figures figcaption { display: block; }
@@ -43,6 +44,7 @@ main > section { margin-top: 4px; }
 #evidence th, #evidence td { width: auto; }
 td.number { white-space: nowrap; }
 .wide { overflow-x: auto; }
+@media (min-width: 701px) { .figures img { width: var(--share); } }
 @media (max-width: 700px) {
   #evidence tr { display: grid; grid-template-columns: minmax(0, 1fr) auto auto; }
   #evidence th { display: none; }
@@ -59,7 +61,8 @@ def html(found: Verdict, command: str = "") -> str:
     [dark] = re.findall(r':root\[data-theme="dark"\] (\{[^}]*\})', style)  # which other pages ask for by a script
     style += f"@media (prefers-color-scheme: dark) {{ :root {dark} }}\n{STYLE}"
     shown = [
-        f'<figure class="card"><img alt="{markup.escape(text)}" src="data:image/png;base64,{picture(figure)}">'
+        f'<figure class="card"><img style="--share: {share(figure)}" alt="{markup.escape(text)}" '
+        f'src="data:image/png;base64,{picture(figure)}">'
         f"<figcaption>{markup.escape(text)}</figcaption></figure>"
         for text, figure in pictures(found)
     ]
@@ -126,7 +129,7 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
         yield "phase plane", figures.phase_plane(*details["plane"])
     if "section" in details:
         points, names = details["section"]
-        yield "once a drive period (Poincare section)", figures.section(points, names)
+        yield "once a drive period (Poincaré section)", figures.section(points, names)
         yield "return map of the section", figures.return_map(points[:, 0], names[0])
         if found.verdict == CHAOTIC:
             yield (
@@ -137,6 +140,11 @@ def pictures(found: Verdict) -> Iterator[tuple[str, Figure]]:
         lag = max(1, details["embedding"].delay)
         near = details["near"]
         yield "the signal over itself, a delay before", figures.delayed(near.time, near.values, lag, series.name)
+
+
+def share(figure: Figure) -> str:
+    """How wide a figure is shown beside the widest, so that the letters of all have one size."""
+    return f"{min(100, 100 * figure.get_figwidth() / WIDTH):.0f}%"
 
 
 def picture(figure: Figure) -> str:

@@ -114,7 +114,7 @@ class Chart extends Plot {
   constructor(chart, parent) {
     const words = [chart.note, chart.curves.some(curve => curve.twin) ? "dashed: ideal joints" : ""].filter(Boolean);
     const note = make("span", { class: "note", text: words.join(" · ") });
-    const head = make("div", { class: "head" }, make("h3", { text: `${chart.title} (${chart.unit})` }), note);
+    const head = make("div", { class: "head" }, make("h3", { text: `${chart.title} (${chart.unit.replaceAll(" ", "\u00a0")})` }), note);
     const keys = make("div", { class: "keys" });
     const node = make("figure", { class: "chart card" }, head, keys);
     parent.append(node);
@@ -244,16 +244,17 @@ function alike(a, b, near) {
     && a.v.every((v, i) => Math.abs(v - b.v[i]) <= near || (Number.isNaN(v) && Number.isNaN(b.v[i])));
 }
 
-// Impacts: a stem each, as high as its impulse.
+// Impacts: a stem each, as high as its impulse; of contacts that are measured alike.
 class Stems extends Plot {
-  constructor(parent) {
-    const all = content.impacts.reduce((sum, item) => sum + item.count, 0), some = content.impacts.reduce((sum, item) => sum + item.shown, 0);
-    const head = make("div", { class: "head" }, make("h3", { text: `Impacts: ${content.strength}` }), make("span", { class: "note", text: some < all ? `the ${some} hardest of ${all}` : `${all} impacts` }));
+  constructor(parent, strength) {
+    const struck = content.impacts.filter(item => item.strength === strength);
+    const all = struck.reduce((sum, item) => sum + item.count, 0), some = struck.reduce((sum, item) => sum + item.shown, 0);
+    const head = make("div", { class: "head" }, make("h3", { text: `Impacts: ${strength}` }), make("span", { class: "note", text: some < all ? `the ${some} hardest of ${all}` : `${all} impacts` }));
     const keys = make("div", { class: "keys" });
     const node = make("figure", { class: "chart card" }, head, keys);
     parent.append(node);
-    super(node, `Impacts over time: ${content.impacts.map(item => `${item.name} ${item.count}`).join(", ")}`);
-    this.items = content.impacts.map((item, i) => ({ ...item, t: take(item.t), v: take(item.v), colour: i }));
+    super(node, `Impacts over time: ${struck.map(item => `${item.name} ${item.count}`).join(", ")}`);
+    this.items = struck.map((item, i) => ({ ...item, t: take(item.t), v: take(item.v), colour: i }));
     const high = 1.08 * Math.max(...this.items.map(item => item.v.reduce((a, b) => Math.max(a, b), 0)), 1e-12);
     this.items.forEach((item, i) => {
       const sample = make("i");

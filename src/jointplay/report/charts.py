@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..balancing.shaking import shaking
-from ..plots.contacts import angular, strength
-from ..plots.motion import force, kinds, moving
+from ..plots.contacts import angular, hardness, strength
+from ..plots.motion import force, kinds, moving, torques
 from ..plots.places import model_of, readable
 from ..plots.style import SPIKE, largest, span, spoken, wrapped
 from ..plots.work import by_label, efforts
@@ -91,14 +91,16 @@ def impacts(run: xarray.Dataset, blob: Blob) -> list[Json]:
     """Of each contact its impacts: time, impulse (or largest force), approach; the hardest where there are many."""
     if "impact_time" not in run or not run.sizes["impact"]:
         return []
-    hard = strength(run)
+    hard, turns = strength(run), angular(run)
     kept = np.sort(np.argsort(run[hard].values)[-STEMS:])
     whose = run.impact_contact.values
     made = []
     for name in run.contact.values:
         here = kept[whose[kept] == name]
         if len(here):
+            text, unit = hardness(run, name in turns)
             item: Json = {"name": str(name), "count": int((whose == name).sum()), "shown": len(here)}
+            item["strength"] = f"{text} ({unit})"
             for key, variable in (("t", "impact_time"), ("v", hard), ("approach", "impact_approach")):
                 item[key] = blob.add(run[variable].values[here])
             made.append(item)
@@ -127,7 +129,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
         yield from _forces(run)
     for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
         settled = float(run.attrs.get("settled", 0.0))
-        yield chart | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
+        yield chart | {"zero": True} | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
     who = " and ".join(text for text, name in (("drives", "effort"), ("actuators", "control")) if name in run)
     for title, unit in (("Torque", "N m"), ("Force", "N")):
         given = [{"name": name, "values": x} for name, (x, of) in efforts(run).items() if of == unit]
@@ -163,11 +165,7 @@ def _forces(run: xarray.Dataset) -> Iterator[Json]:
             at, most = (float(run[name].sel(joint=joint)) for name in ("peak_force_time", "peak_force"))
             marks.append({"curve": joint, "t": at, "v": most})
     yield {"title": "Joint force", "unit": "N", "curves": curves, "zero": True, "marks": marks}
-    if "moment" not in run:
-        return
-    turning = [str(joint) for joint in run.joint.values if str(joint) not in loaded]
-    moments = {joint: run.moment.sel(joint=joint).values for joint in turning}
-    curves = [{"name": joint, "values": x} for joint, x in moments.items() if largest(x) > 0]
+    curves = [{"name": joint, "values": run.moment.sel(joint=joint).values} for joint in torques(run)]
     yield {"title": "Joint torque", "unit": "N m", "curves": curves}
 
 

@@ -8,7 +8,7 @@ readColours();
 element("title").textContent = content.title;
 const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 element("summary").textContent = `${shown(span, 3)} s simulated · ${counted(content.bodies.length, "body", "bodies")} · ${counted(content.joints.length, "joint", "joints")}`
-  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? " · ideal joints dashed" : "") + (content.judgement[0] ? ` · audit: ${content.judgement[0]}` : "")
+  + (plays.length ? ` · ${plays.length} with play` : "") + (twin ? ` · ideal joints dashed${twin.knows(motion.last) ? "" : `, until ${shown(twin.last, 3)} s`}` : "") + (content.judgement[0] ? ` · audit: ${content.judgement[0]}` : "")
   + (content.numbers.some(([, text]) => text.endsWith("(not determined)")) ? " · some numbers not determined" : "");
 if (content.outcome[0] && content.outcome[0] !== "done") {
   element("outcome").hidden = false;
@@ -28,7 +28,7 @@ element("stage").classList.toggle("many", cards.length > 2);
 element("twin-option").hidden = !twin;
 for (const node of [element("turning-option"), ...document.querySelectorAll(".trail")]) node.hidden = !cards.some(card => card.round);
 const plots = content.charts.map(chart => new Chart(chart, element("charts")));
-if (content.impacts.length) plots.push(new Stems(element("charts")));
+for (const strength of new Set(content.impacts.map(item => item.strength))) plots.push(new Stems(element("charts"), strength));
 if (content.timeline.length) {
   element("contacts").hidden = false;
   plots.push(new Timeline(element("timeline")));
@@ -39,6 +39,7 @@ function rows(body, pairs) {
 }
 element("headlines").hidden = !content.numbers.length;
 rows(document.querySelector("#headlines tbody"), content.numbers);
+document.querySelector("#headlines .hint").textContent += ` ${content.between}`;
 rows(document.querySelector("#audit tbody"), content.audit.length ? content.audit : [["audit", "this result carries none"]]);
 if (judgement) rows(document.querySelector("#audit tbody"), [["judgement", sentence || judgement]]);
 rows(document.querySelector("#provenance tbody"), [...content.facts, ...(content.command ? [["command", make("code", { text: content.command })]] : [])]);
@@ -248,7 +249,7 @@ new ResizeObserver(() => {
 
 // For tests and the curious: what is shown, and where it was drawn.
 window.jointplay = {
-  content, motion, twin, plays, state, seek, step, exaggerate, look, hardest,
+  content, motion, twin, plays, state, seek, step, exaggerate, look, hardest, ticks,
   play: () => run(true),
   pause: () => run(false),
   position(body, t = state.time) {

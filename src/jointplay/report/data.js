@@ -20,6 +20,12 @@ class Motion {
   get first() { return this.time[0]; }
   get last() { return this.time[this.time.length - 1]; }
 
+  // Whether something is known of a time; a record may end a sample before another.
+  knows(t) {
+    const near = 0.01 * (this.last - this.first);
+    return t >= this.first - near && t <= this.last + near;
+  }
+
   // The frame at or before t, and the share of the way to the next one.
   spot(t) {
     const { time } = this;

@@ -143,7 +143,7 @@ def _follow(ax: Axes, points: np.ndarray, style: dict[str, Any]) -> Move:
     return move
 
 
-def _label(ax: Axes, at: np.ndarray, name: str, colour: str, off: tuple[float, float] = (8, 6)) -> Move:
+def _label(ax: Axes, at: np.ndarray, name: str, colour: str, off: tuple[float, float] = (11, 8)) -> Move:
     text = ax.annotate(name, (0, 0), xytext=off, textcoords="offset points", fontsize=8, color=colour, zorder=7)
 
     def move(i: int) -> None:
@@ -188,14 +188,15 @@ def _pin(ax: Axes, places: Places, name: str) -> Move:
     if grounded and drawing.support:
         x, y = places.point(grounded[0])[0].real, places.point(grounded[0])[0].imag
         ax.plot([x], [y], marker=(3, 0, 0), markersize=17, color=CARD, markeredgecolor=INK, zorder=2.8)
-        ax.annotate("╱╱╱╱", (x, y), xytext=(0, -15), textcoords="offset points", ha="center", fontsize=6, color=SOFT)
+        hatch: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 6, "color": SOFT}
+        ax.annotate("╱╱╱╱", (x, y), xytext=(0, -4.5), textcoords="offset points", **hatch)
     if not drawing.pins:
         return lambda i: None
     edge, wide = (ACCENT, 2.2) if joint.loose else (INK, 1.2)
     style = {"marker": "o", "markersize": 7.5, "color": CARD, "markeredgecolor": edge, "markeredgewidth": wide}
     points = np.array([places.point(joint.points[pin]) for pin in drawing.pins])
     pin = _follow(ax, points, style | {"linestyle": "none", "zorder": 5})
-    label = _label(ax, at, name, edge, (-16, 9)) if joint.loose else None
+    label = _label(ax, at, name, edge, (-18, 13)) if joint.loose else None
 
     def move(i: int) -> None:
         pin(i)

@@ -134,15 +134,22 @@ class JointCard {
     const every = Math.max(1, Math.ceil((last - first) / 500)), points = [];
     for (let i = last - Math.floor((last - first) / every) * every; i <= last; i += every) {
       const [x, y] = spin(play.x[i], play.y[i], turning ? 0 : play.turn[i]);
-      points.push([k * scale * x, -k * scale * y]);
+      points.push([k * scale * x, -k * scale * y, play.modes[0][i] > 0]);
     }
-    points.push([k * scale * now.offset[0], -k * scale * now.offset[1]]);
+    points.push([k * scale * now.offset[0], -k * scale * now.offset[1], now.modes[0] > 0]);
+    const rim = 0.99 * k * scale * play.clearance; // of two points in contact far apart it is not known how it went
+    const leap = ([x, y, shut], [u, v, before]) => shut && before && Math.hypot(x + u, y + v) / 2 < rim;
     pen.lineWidth = 1.4;
     pen.lineJoin = pen.lineCap = "round";
     for (let part = 0; part < 12; part++) { // older is paler
       const a = Math.floor(part * (points.length - 1) / 12), b = Math.floor((part + 1) * (points.length - 1) / 12);
       if (b <= a) continue;
-      trace(pen, points.slice(a, b + 1));
+      pen.beginPath();
+      for (let i = a; i <= b; i++) {
+        const [x, y] = points[i];
+        if (i === a || leap(points[i], points[i - 1])) pen.moveTo(x - 0.01, y);
+        pen.lineTo(x, y);
+      }
       pen.strokeStyle = faded(palette.accent, 0.08 + 0.92 * (part + 1) / 12);
       pen.stroke();
     }

@@ -51,7 +51,7 @@ class MechanismView {
     content.bodies.forEach((body, b) => this.body(pen, b, spot));
     for (const joint of this.ends) if (joint.block) this.slider(pen, joint, spot);
     for (const joint of this.ends) if (joint.wheel) this.wheel(pen, joint, spot);
-    if (twin && options.ghost) this.ghost(pen, twin.spot(t));
+    if (twin && options.ghost && twin.knows(t)) this.ghost(pen, twin.spot(t));
     this.drawn = { time: t, points: {}, bodies: {} };
     for (const joint of this.ends) this.joint(pen, joint, spot);
     content.bodies.forEach((body, b) => {

@@ -16,7 +16,7 @@ from .. import results, writing
 from .._version import __version__
 from ..errors import InputError
 from ..model.mechanism import Mechanism
-from ..plots.contacts import segments
+from ..plots.contacts import angular, segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
 from ..plots.work import drive_unit
@@ -115,13 +115,13 @@ def payload(
         "modes": scene.MODES,
         "timeline": _timeline(run, loose),
         "impacts": charts.impacts(run, blob),
-        "strength": "normal impulse (N s)" if "impact_normal" in run else "largest force (N)",
         "charts": [charts.pack(panel, blob, points) for panel in panels],
         "twin": None,
         "outcome": [run.attrs.get("outcome", ""), run.attrs.get("outcome_text", "")],
         "facts": _facts(run, places),
         "audit": _audit(run),
         "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run) or unstated(run)],
+        "between": results.without_impacts(run),
         "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,
@@ -159,11 +159,13 @@ def assemble(
 
 def unstated(run: xarray.Dataset) -> list[dict[str, Any]]:
     """Headline numbers of a run that states no errors, as of a sampled Python controller."""
-    found = []
+    found, turns = [], angular(run)
     for name in (name for name in UNSTATED if name in run and run[name].ndim == 1):
         [dimension] = map(str, run[name].dims)
         for label, value in zip(map(str, run[dimension].values), map(float, run[name].values), strict=True):
             unit = str(run[name].attrs.get("units", "1"))
+            if dimension == "contact":
+                unit = unit.split(" or ")[-1 if label in turns else 0]
             if f"{dimension}_unit" in run:
                 unit = str(run[f"{dimension}_unit"].sel({dimension: label}).values)
             unit = drive_unit(run, label) if dimension == "drive" else unit

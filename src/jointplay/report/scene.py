@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.bodies import Body
 from ..model.mechanism import Mechanism
-from ..plots.contacts import touching
+from ..plots.contacts import angular, touching
 from ..plots.places import Places, Play
 from .blob import Blob, Json
 
@@ -134,9 +134,9 @@ def play(run: xarray.Dataset, item: Play, blob: Blob, at: np.ndarray, names: lis
 
 
 def mode(run: xarray.Dataset, contact: str) -> np.ndarray:
-    """The mode of a contact at every sample; a run that does not tell sliding from sticking only says touching."""
+    """The mode of a contact at every sample; where sliding is not told from sticking, as of gears, only touching."""
     found = run["mode"].sel(contact=contact).values.astype(int)
-    return found if "share_sticking" in run else np.where(found > 0, TOUCHING, FREE)
+    return found if "share_sticking" in run and contact not in angular(run) else np.where(found > 0, TOUCHING, FREE)
 
 
 def codes(run: xarray.Dataset, item: Play) -> dict[str, np.ndarray]:

@@ -109,13 +109,13 @@ function arrow(pen, x, y, dx, dy, colour) {
   pen.restore();
 }
 
-// Round steps for an axis: 1, 2 or 5 times a power of ten.
+// Round steps for an axis: 1, 2 or 5 times a power of ten; one mark alone would give no scale.
 function ticks(low, high, most) {
   const raw = (high - low) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= raw * 0.999);
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
-  return { step, marks: found };
+  return found.length < 2 && most < 9 ? ticks(low, high, most + 1) : { step, marks: found };
 }
 
 function tickText(x, step) {

@@ -15,7 +15,7 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, Company, Other, companions, other, other_of, stated, step_errors, unbounded
+from .companions import HALVED, Company, Other, beyond, companions, other, other_of, stated, step_errors
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed, cut_short
@@ -100,7 +100,7 @@ def beside_finer(
         entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
         result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
     there = {repr(finer): other(found) if end.complete else end.text}
-    return stated(result, there, base.mechanism, HALVED, unbounded(result, simulation))
+    return stated(result, there, base.mechanism, HALVED, beyond(result, simulation))
 
 
 def with_companions(
@@ -112,7 +112,7 @@ def with_companions(
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
     found: dict[str, Other | str] = {}
-    lost = unbounded(result, simulation)
+    lost = beyond(result, simulation)
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import numpy as np
 from .. import statics
 from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
+from ..physics.record import JOURNALS, MEANINGS, MODE
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -28,7 +30,18 @@ SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins ha
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
+NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
+SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
+LOCKING = (
+    "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
+    "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
+)
+UNSHARED = (
+    "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
+    "told are one way to share the load, and the motion is right. What bears how much is up to stiffness: leave out "
+    "what is not needed, or use compliant contact"
+)
 
 
 def audit(reading: Reading) -> list[Finding]:
@@ -146,7 +159,7 @@ def strained(reading: Reading) -> list[str]:
 
     A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
     """
-    notes = []
+    notes = [LOCKING] if reading.largest("locks") > 1 else []
     for label in reading.labels if len(reading.time) else ():
         joint = reading.mechanism.joints[reading.mechanism.owner(label)]
         if not joint.loose or joint.play_unit != "m":
@@ -173,7 +186,42 @@ def strained(reading: Reading) -> list[str]:
                 f"the contact is much stiffer than force over clearance, {force / joint.looseness:.1g} N/m; "
                 "compliant contact tells"
             )
+        elif label in reading.system.journals and (usual := swinging(reading, label)) < force / RAISED:
+            notes.append(
+                f"{label}: where its contact force is largest, {force:.6g} N, its pin swings to and fro on its wall, "
+                f"which it presses with {usual:.3g} N in between. Nothing damps that where walls are rigid; real ones "
+                "mostly do: compliant contact tells what is left"
+            )
     return notes
+
+
+def swinging(reading: Reading, label: str) -> float:
+    """The usual force (N) about the largest one of a contact whose pin swings there on its wall; infinite if it does
+    not: seen from samples on both sides, near or far, its place on the wall is not in between."""
+    x, y = (reading.columns[label + end] for end in (signal.end for signal in JOURNALS.values()))
+    around = np.abs(reading.time - reading.peak(f"{label}.normal")[1]) <= NEAR * reading.time[-1]
+    angle, force = np.arctan2(y, x)[around], reading.columns[f"{label}.normal"][around]
+    shut, apart = force > 0, 1
+    while 2 * apart < len(angle) / 2:
+        ends, lasts = slice(2 * apart, None), shut[2 * apart :] & shut[apart:-apart] & shut[: -2 * apart]
+        bent = np.abs(np.angle(np.exp(1j * (angle[: -2 * apart] + angle[ends] - 2 * angle[apart:-apart])))) / 2
+        if lasts.any() and np.median(bent[lasts]) > SWINGS:
+            return float(np.median(force[shut]))
+        apart *= 2
+    return math.inf
+
+
+def shared(reading: Reading) -> list[str]:
+    """The joints, drives and contacts whose reactions balance leaves open for a while."""
+    system, redundant = reading.system, bool(reading.one.freedom.redundant)
+    looks = some(reading, max(3, min(20, 600 // len(system.coordinates))))
+    rigid, found = [label for label in reading.labels if reading.stepper.impulsive], Counter[str]()
+    for i in looks:
+        shut = [system.contacts.index(label) for label in rigid if reading.columns[label + MODE.end][i] >= SLIDING]
+        if redundant or len(shut) > 1:
+            q = np.array([reading.columns[name][i] for name in system.coordinates])
+            found.update(statics.open_reactions(system, q, float(reading.time[i]), shut))
+    return [name for name, times in found.items() if times > OPEN * len(looks)]
 
 
 def begun(reading: Reading) -> list[str]:
@@ -208,9 +256,9 @@ def astray(reading: Reading) -> float:
     return worst
 
 
-def some(reading: Reading) -> np.ndarray:
+def some(reading: Reading, most: int = 20) -> np.ndarray:
     """Some of the samples, by their numbers."""
-    found: np.ndarray = np.unique(np.linspace(0, len(reading.time) - 1, 20).astype(int))
+    found: np.ndarray = np.unique(np.linspace(0, len(reading.time) - 1, most if len(reading.time) else 0).astype(int))
     return found
 
 

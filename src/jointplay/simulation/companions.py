@@ -9,6 +9,7 @@ move in another way than the run, all of them are draws of what the motion may d
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +27,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Tracks, course, course_of, drawn, forgotten, wander
+from .likeness import Tracks, course, course_of, drawn, forgotten, misses, strayed, wander
 from .outcome import Finding
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 LOOSER, SHARE = (4.0, 8.0), 0.6  # times the tolerances; of the larger difference to them: what is stated
 STRUCK, STRUCK_SHARE = (16.0, 32.0), 0.2  # of steps of impulses, whose companions are dearer
 TIGHTER_SHARE = 1.5  # where tolerances can only be tighter, a 4th and an 8th
+WHOLE = (
+    1.0  # of the difference, where a companion was elsewhere for a while: what it says then shrinks with no tolerance
+)
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
@@ -48,6 +52,10 @@ FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
     "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
 )
+MISSED = (
+    "{0}: turns back at t = {1:.6g} s before it touches, by {2:.1g} m or rad, less than places of bodies are known to: "
+    "whether it touches there is open, and so is what follows; a tighter tolerance tells"
+)
 # headline numbers, and the families in which one is small beside another
 HEADLINES = {
     "angle": "angles", "x": "places", "y": "places",
@@ -58,6 +66,8 @@ HEADLINES = {
 }  # fmt: skip
 
 
+MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
+REACTIONS = [name for name, family in HEADLINES.items() if family in ("forces", "impulses")]
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
 Headlines = dict[str, np.ndarray]
 
@@ -166,15 +176,14 @@ def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
 
 
 def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labels: Sequence[str]) -> list[str]:
-    """The units of some numbers: drives, channels and actuators have their own."""
+    """The units of some numbers: drives, channels and actuators have their own, and contacts those of their gaps."""
     if dimension == "drive":
         return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
     if f"{dimension}_unit" in run.variables:
         return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
     unit = str(run.variables[name].attrs.get("units", "1"))
-    if dimension == "contact" and unit.startswith("N"):  # what turns is pushed by a torque
-        turns = [statics.play_unit(mechanism, label) == "rad" for label in labels]
-        return [unit.replace("N", "N*m", 1) if turning else unit for turning in turns]
+    if dimension == "contact":
+        return [unit.split(" or ")[-1 if mechanism.gap_unit(label) == "rad" else 0] for label in labels]
     return [unit] * len(labels)
 
 
@@ -207,17 +216,24 @@ def errors(
     run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float, draws: bool = False
 ) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
-    error over the largest difference to the other runs; draws: it is by what they are that another one may be."""
+    error over the largest difference to the other runs; draws: it is by what they are that another one may be, and by a
+    tenth of what is the largest of a motion."""
     found, entries = headlines(run, mechanism), []
-    most = largest(found, run)
+    most, forces = largest(found, run), ("peak_force", "joint_impulse")
+    torques = {f"{name}.{force}" for name, joint in mechanism.joints.items() if not joint.points for force in forces}
     for variable, some in found.items():
         for i, (name, value, unit, scale, family) in enumerate(some):
             if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
                 continue
+            if name.removesuffix("_settled") in torques:  # of a joint that transmits a torque alone
+                continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)
-            apart, share = (float(drawn(value, found_there)), 1.0) if draws else (apart, times)
-            error = share * apart + ROUNDING * most[family] if value or apart else 0.0
+            if draws:
+                apart = max(
+                    float(drawn(value, found_there)), UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0
+                )
+            error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
@@ -225,6 +241,12 @@ def errors(
             shown = {"name": name, "value": value, "unit": unit, "error": said, "determined": determined}
             entries.append({**shown, "scale": scale})
     return entries
+
+
+def beyond(run: Dataset, simulation: Simulation) -> set[str]:
+    """Numbers of which companions know nothing: reactions that balance leaves open, and peaks beside a singularity."""
+    pairs = itertools.product(json.loads(run.attrs["open_reactions"]), REACTIONS, ("", "_settled"))
+    return {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
 
 
 def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
@@ -257,17 +279,23 @@ def stated(
 
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
-        astray = forgotten(run, [one.course for one in whole], mechanism)
+        courses = [one.course for one in whole]
+        astray = forgotten(run, courses, mechanism)
+        times = max(times, WHOLE) if strayed(run, courses, mechanism) else times
         found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
         unknown = ", ".join(one["name"] for one in found if not one["determined"])
         run.attrs |= {"errors": json.dumps(found), **({NOT_DETERMINED: unknown} if unknown else {})}
         run.attrs["judgement_text"] = text
-        for name, off in wander(run, [one.course for one in whole], times, bool(astray)).items():
+        for name, off in wander(run, courses, times, bool(astray)).items():
             said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
-        return noted(run, FORGOTTEN.format(astray)) if astray else run
+        if astray:
+            return noted(run, FORGOTTEN.format(astray))
+        for label, (time, gap) in misses(run, mechanism).items():
+            run = noted(run, MISSED.format(label, time, gap))
+        return run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"
     return noted(run, note)

@@ -147,7 +147,7 @@ def refuse_penetration(system: System, here: Evaluation) -> None:
     worst = max(depths, key=lambda label: depths[label], default=None)
     if worst is not None and depths[worst] > TOUCHING:
         start = ", ".join(key for key in system.mechanism.start if not key.endswith("rate"))
-        unit = statics.play_unit(system.mechanism, worst)
+        unit = statics.play_unit(system, worst)
         text = (
             f"penetrates {worst!r} by {depths[worst]:.4g} {unit}, with {start}; give other or fewer values, "
             "or re-close it from the first of them with reclose=True (command line: --reclose)"

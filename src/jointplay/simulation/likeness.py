@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Tracks = dict[str, np.ndarray]  # places and gaps over time: [time, what], and "time" itself
 FAR = 0.1  # of the play, or of the largest range of coordinates: differences of more are not small
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
+SELDOM = 0.1  # of all samples: where one companion is far apart in more, its differences do not shrink as tolerances do
+TOUCHED = 3.0  # times the estimated error of places: what passes nearer may as well touch
 SAME = 1e-9  # of a time: samples that are this near are at one
 ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
@@ -50,18 +52,33 @@ def course_of(reading: Reading) -> Tracks:
 
 def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
     """What moves in another way in all the other runs, most of the time of the last half; nothing if there is none."""
-    own = course(run)
-    time, found = own.pop("time"), ""
-    both = [common(time, other["time"], time[-1] / 2) for other in others]
-    for name, values in own.items():
+    shares = far_apart(run, others, mechanism, run.time.values[-1] / 2)
+    return next((label for label, some in shares.items() if min(some) > OFTEN), "")
+
+
+def strayed(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> bool:
+    """Whether something moves in another way for a while in one of the other runs."""
+    return max((max(some) for some in far_apart(run, others, mechanism).values()), default=0.0) > SELDOM
+
+
+def far_apart(
+    run: Dataset, others: Sequence[Tracks], mechanism: Mechanism, begin: float = 0.0
+) -> dict[str, list[float]]:
+    """In what share of the samples from a time (s) on journals and bodies are far from where they are in each of the
+    other runs."""
+    own, found = course(run), dict[str, list[float]]()
+    time = own.pop("time")
+    both = [common(time, other["time"], begin) for other in others]
+    for name, values in reversed(own.items()):  # of journals, which come last, rather than of bodies
         labels = [str(label) for label in run.variables[run.variables[name].dims[-1]].values]
         sizes = sizes_of(own, name, labels, mechanism)
-        apart = np.ones(len(labels))
-        for (mine, theirs), other in zip(both, others, strict=True):
-            off = np.abs(values[mine] - other[name][theirs])
-            apart = np.minimum(apart, np.mean(off > FAR * sizes, axis=0))
-        if apart.max(initial=0.0) > OFTEN:
-            found = labels[int(apart.argmax())]  # of journals, which come last, rather than of bodies
+        off = [
+            np.mean(np.abs(values[mine] - other[name][theirs]) > FAR * sizes, axis=0)
+            for (mine, theirs), other in zip(both, others, strict=True)
+        ]
+        for i, label in enumerate(labels):
+            here = [float(share[i]) for share in off]
+            found[label] = [max(pair) for pair in zip(here, found.get(label, here), strict=True)]
     return found
 
 
@@ -95,6 +112,26 @@ def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) ->
             off = (other[name][theirs] - values[mine]).T
             seen.append(values + np.column_stack([np.interp(own["time"], own["time"][mine], one) for one in off]))
         found[name] = drawn(values, seen) if draws else times * np.max([np.abs(values - x) for x in seen], axis=0)
+    return found
+
+
+def misses(run: Dataset, mechanism: Mechanism) -> dict[str, tuple[float, float]]:
+    """Contacts that turn back before they touch, nearer than it is known where bodies are: when (s), and how near."""
+    found, time = {}, run.time.values
+    listed = {"gap", "impact_time"} <= run.variables.keys()
+    for i, label in enumerate(map(str, run.variables["contact"].values) if listed else ()):
+        turns = mechanism.joints[mechanism.owner(label)].play_unit != "m"
+        known = np.max([run[f"{name}_error"].values for name in (("angle",) if turns else ("x", "y"))], axis=(0, 2))
+        gap, free = run["gap"].values[:, i], run["mode"].values[:, i] == 0
+        a, b, c = gap[:-2], gap[1:-1], gap[2:]
+        struck = run["impact_time"].values[run["impact_contact"].values == label]
+        between = np.searchsorted(struck, time[2:], "right") > np.searchsorted(struck, time[:-2])
+        back = free[:-2] & free[1:-1] & free[2:] & (b <= a) & (b < c) & ~between
+        bend = np.where(back, a - 2 * b + c, 1.0)
+        nearest = b - (a - c) ** 2 / (8 * bend)  # of the parabola through three samples
+        close = np.flatnonzero(back & (nearest < TOUCHED * known[1:-1]))
+        if len(close):
+            found[label] = float(time[close[0] + 1]), float(max(nearest[close].min(), 0.0))
     return found
 
 

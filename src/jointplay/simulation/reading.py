@@ -14,7 +14,7 @@ from .. import results, statics
 from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
-from .auditing import NOTHING, audit, begun, strained, trust
+from .auditing import NOTHING, UNSHARED, audit, begun, shared, strained, trust
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -135,7 +135,12 @@ class Reading:
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
         """A variable over time and labels."""
         values = np.column_stack([self.columns[label + signal.end] for label in labels])
-        return ("time", dimension), values, {"units": signal.unit, "long_name": signal.text}
+        unit = self.unit(signal.unit) if dimension == "contact" else signal.unit
+        return ("time", dimension), values, {"units": unit, "long_name": signal.text}
+
+    def unit(self, unit: str) -> str:
+        """A unit of these contacts."""
+        return record.unit_in(unit, {self.mechanism.gap_unit(label) for label in self.labels})
 
     # -- peaks
     def peaks(self) -> Variables:
@@ -245,7 +250,7 @@ class Reading:
             ("impulse", ".normal.impulse", "N*s", "largest normal impulse of an impact"),
         ):
             most = np.array([self.largest(n + end) for n in self.labels])
-            found[f"peak_{what}"] = ("contact", most, {"units": unit, "long_name": text})
+            found[f"peak_{what}"] = ("contact", most, {"units": self.unit(unit), "long_name": text})
         return found | self.bores(steps) | self.listed("impacts", record.IMPACTS)
 
     def bores(self, steps: float) -> Variables:
@@ -265,8 +270,8 @@ class Reading:
 
     def listed(self, stream: str, units: Mapping[str, str]) -> Variables:
         """A list of impacts or of contacts that ended."""
-        rows = self.rows(stream)
-        found: Variables = {f"impact_{name}": ("impact", rows[name], {"units": unit}) for name, unit in units.items()}
+        rows, said = self.rows(stream), {name: {"units": self.unit(unit)} for name, unit in units.items()}
+        found: Variables = {f"impact_{name}": ("impact", rows[name], said[name]) for name in units}
         found["impact_contact"] = ("impact", np.array(self.labels)[rows["contact"].astype(int)])
         return found
 
@@ -275,7 +280,7 @@ class Reading:
         found: Variables = {}
         for what, unit, text in (("normal", "N", "normal force"), ("depth", "m or rad", "depth")):
             greatest = [self.largest(f"{label}.{what}") for label in self.labels]
-            found[f"peak_{what}"] = ("contact", greatest, {"units": unit, "long_name": f"largest {text}"})
+            found[f"peak_{what}"] = ("contact", greatest, {"units": self.unit(unit), "long_name": f"largest {text}"})
         pressed = [self.largest(f"{joint}.pressed") for joint in self.mechanism.joints]
         said = {"units": "N", "long_name": "largest sum of the normal forces of a joint's contacts"}
         found["peak_normal_sum"] = ("joint", pressed, said)
@@ -362,6 +367,8 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         if push < 0:  # where that ends a run, its outcome says so
             remarks.append(f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can")
     remarks += [*unlisted(simulation, lane), *strained(reading), *begun(reading)]
+    among = shared(reading)
+    remarks += [UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))] if among else []
     if simulation.every and not math.isclose(apart := simulation.stepper.whole(simulation.every), simulation.every):
         remarks.append(f"samples are {apart:.9g} s apart, a whole number of steps, instead of {simulation.every:g} s")
     if outcome.complete and simulation.every and len(reading.time) and reading.time[-1] < outcome.time * (1 - 1e-9):
@@ -381,6 +388,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "attempts": int(simulation.run.steps_taken),
         "degrees_of_freedom": one.freedom.degrees,
         "redundant": json.dumps(list(one.freedom.redundant)),
+        "open_reactions": json.dumps(among),
         "notes": json.dumps([*reading.system.notes, *one.notes, *remarks]),
     }
     if reading.before is not None:

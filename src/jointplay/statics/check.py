@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..elements import Following, Joint
-from ..model.checks import implausible, misread
+from ..model.checks import assumed, implausible, misread
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import start_text, started
 from ..parts.motions import Sum
 from ..parts.tables import Table
+from ..parts.units import spoken
 from ..physics.dynamics import Equations
 from ..system import System
 from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import TOLD, closed, play_unit, start
+from .readable import plays, readable, shown
+from .starting import FAR, TOLD, closed, leant, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
@@ -44,7 +46,7 @@ class Check:
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
     branches: tuple[str, ...] = ()  # other ways in which it can be assembled
-    notes: tuple[str, ...] = ()  # what is no reason to worry: start values that only chose a way to assemble it
+    notes: tuple[str, ...] = ()  # no reason to worry: start values that only chose a way to assemble it, defaults
 
     def __repr__(self) -> str:
         return self.text()
@@ -78,10 +80,11 @@ class Check:
             head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
-        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in COLUMNS)]
+        places, unit = readable(self.q)
+        heads = (f"x/{unit}", f"y/{unit}", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
+        lines += ["", f"{'start':<{width}}" + "".join(f"{c:>13}" for c in heads)]
         for i, body in enumerate(m.bodies):
-            x, y, angle = self.q[3 * i : 3 * i + 3]
-            state = (x, y, math.degrees(angle), *self.v[3 * i : 3 * i + 3])
+            state = (*places[3 * i : 3 * i + 3], *self.v[3 * i : 3 * i + 3])
             lines.append(f"{body:<{width}}" + "".join(f"{shown(value):>13}" for value in state))
         lines += ["", *(f"note: {note}" for note in self.notes)]
         lines += [f"warning: {warning}" for warning in self.warnings] or ["no warnings"]
@@ -89,23 +92,6 @@ class Check:
 
 
 ONE = {"bodies": "body", "joints": "joint", "drives": "drive", "forces": "force"}
-COLUMNS = ("x/m", "y/m", "angle/deg", "x'/(m/s)", "y'/(m/s)", "rate/(rad/s)")
-
-
-def plays(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
-    """How loose each joint is, whichever way the model says so: a clearance, two sizes or a fit."""
-    for name, joint in mechanism.joints.items():
-        if joint.looseness > 0 and joint.opened_by == "clearance":
-            size = float(getattr(joint, joint.inner)) if joint.inner else 0.0
-            around = f" around a radius of {1e3 * size:.6g} mm" if size else ""
-            yield f"clearance {name}", f"{1e3 * joint.looseness:.6g} mm{around}"
-        elif joint.looseness > 0:
-            yield f"{joint.opened_by} {name}", f"{math.degrees(joint.looseness):.6g} deg"
-
-
-def shown(x: float) -> str:
-    """Six significant digits; rounding errors as 0."""
-    return "0" if abs(x) < 1e-12 else f"{x:.6g}"
 
 
 def check(model: Mechanism | System) -> Check:
@@ -129,7 +115,7 @@ def check(model: Mechanism | System) -> Check:
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
-    notes = tuple(_guesses(system, q))
+    notes = *_guesses(system, q, TOLD), *leant(system, q), *assumed(mechanism)
     warnings = tuple(text for text in warnings if text not in notes)
     text = "" if around is None else around.text()
     branches = tuple(_branches(system, q))
@@ -149,7 +135,8 @@ def _branches(system: System, q: np.ndarray) -> Iterator[str]:
             if abs(turned[i]) > APART:
                 told.append(f"{body} {shown(math.degrees(math.remainder(angle, math.tau)))} deg")
             elif moved[i] > APART:
-                told.append(f"{body} ({shown(x)}, {shown(y)}) m")
+                size, unit = spoken("m", max(abs(x), abs(y)))
+                told.append(f"{body} ({shown(x / size)}, {shown(y / size)}) {unit}")
         if told:
             yield ", ".join(told)
 
@@ -215,16 +202,17 @@ def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
     yield from _prescribed(system.mechanism)
-    yield from _guesses(system, q)
+    yield from _guesses(system, q, FAR)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
     yield from _tables(system.given)
     yield from misread(system.mechanism)
+    yield from assumed(system.mechanism)
     yield from _idle(system.mechanism)
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
         if gap < -1e-9 and not (system.leaning is not None and np.array_equal(q, system.leaning)):
-            deep = f"{-gap:.3g} {play_unit(system.mechanism, label)}"
+            deep = f"{-gap:.3g} {play_unit(system, label)}"
             yield f"the start penetrates {label!r} by {deep}; give other or fewer values, or --reclose"
 
 
@@ -356,13 +344,13 @@ def _prescribed(mechanism: Mechanism) -> Iterator[str]:
             yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
 
 
-def _guesses(system: System, q: np.ndarray) -> Iterator[str]:
-    """Start values that are not held, and so choose the way in which a mechanism is assembled."""
+def _guesses(system: System, q: np.ndarray, least: float) -> Iterator[str]:
+    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size)."""
     for key, given in system.mechanism.start.items():
         body, rest = started(key)
-        at = given if key.endswith("rate") else float(q[system.coordinates.index(key if rest else f"{body}.angle")])
-        if abs(at - given) > TOLD:
-            told, found = start_text(key, given), start_text(key, at)
+        i = -1 if key.endswith("rate") else system.coordinates.index(key if rest else f"{body}.angle")
+        if i >= 0 and abs(q[i] - given) > least * system.sizes[i]:
+            told, found = start_text(key, given), start_text(key, float(q[i]))
             yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"
 
 

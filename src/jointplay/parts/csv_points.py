@@ -1,0 +1,94 @@
+"""The points of a table in a CSV file: two columns, time and value."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from .part import InUse, Quantity, refuse
+from .units import TIME, shorten
+
+MOST_BYTES = 1_000_000
+_NUMBER = re.compile(r"[-+]?\.?\d")
+_UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
+
+
+def with_points(raw: Any) -> Any:
+    """The fields of a table with times and values in place of the CSV file that holds them."""
+    if not isinstance(raw, Mapping) or "file" not in raw:
+        return raw
+    for key in ("times", "values"):
+        if key in raw:
+            refuse("cannot stand beside file; keep one", key)
+    if not isinstance(raw["file"], str | os.PathLike):
+        refuse(f"must be the name of a CSV file, got {shorten(raw['file'])}", "file")
+    times, values = points(os.fspath(raw["file"]))
+    return {**{key: x for key, x in raw.items() if key != "file"}, "times": times, "values": values}
+
+
+def points(path: str) -> tuple[list[float], list[float]]:
+    """Times and values in SI units.  A first line without numbers is a header, with units in brackets if it has any."""
+    units: list[str] = ["", ""]
+    times: list[float] = []
+    values: list[float] = []
+    for i, (line, cells) in enumerate(_lines(_text(path))):
+        if len(cells) != 2:
+            text = f"must have two columns, time and value, between them a comma, semicolon or tab; got {len(cells)}"
+            refuse(f"{path}:{line}: {text}", "file")
+        if i == 0 and not any(map(_NUMBER.match, cells)):
+            units = [(_UNIT.search(cell) or ["", ""])[1] for cell in cells]
+            continue
+        for column, number, unit, cell in zip((times, values), (Quantity(TIME), InUse()), units, cells, strict=True):
+            try:
+                column.append(number.read(_quantity(cell, unit)))
+            except PydanticCustomError as error:
+                refuse(f"{path}:{line}: {error}", "file")
+        if len(times) > 1 and times[-1] <= times[-2]:
+            refuse(f"{path}:{line}: times must increase, got {times[-1]!r} s after {times[-2]!r} s", "file")
+    if len(times) < 2:
+        refuse(f"{path}: needs at least two lines of numbers, got {len(times)}", "file")
+    return times, values
+
+
+def _quantity(cell: str, unit: str) -> str | float:
+    """A cell with the unit of its column, unless it has one of its own."""
+    try:
+        return f"{float(cell)!r} {unit}" if unit else float(cell)
+    except ValueError:
+        return cell
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are neither empty nor comments, with their numbers, in cells: by semicolons, tabs or commas."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            mark = next((mark for mark in ";\t" if mark in line), ",")
+            yield number, [cell.strip() for cell in next(csv.reader([line], delimiter=mark))]
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+        if len(data) <= MOST_BYTES:
+            return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        refuse(f"{path}:{line}: is not UTF-8 text", "file")
+    except OSError as error:
+        refuse(f"{path} cannot be read: {error.strerror or error}", "file")
+    except ValueError as error:  # a path with a null byte
+        refuse(f"{shorten(path)} cannot be read: {error}", "file")
+    refuse(f"{path} is larger than {MOST_BYTES // 1000} kB; leave out points", "file")
+
+
+def schema(made: dict[str, Any]) -> None:
+    """The JSON schema of a table: times and values, or the file that holds them."""
+    made["properties"]["file"] = {"type": "string", "description": "a CSV file of time and value, seen from this one"}
+    made["required"] = [key for key in made["required"] if key not in ("times", "values")]
+    made["oneOf"] = [{"required": ["times", "values"]}, {"required": ["file"]}]

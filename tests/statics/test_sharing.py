@@ -1,0 +1,67 @@
+"""Reactions that balance leaves open."""
+
+import json
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import results, statics
+from jointplay.system import System
+
+BEAM = """
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 10, inertia: 1, points: {{a: [-0.5, 0], b: [0.1, 0], c: [0.5, 0]}}}}}}
+joints: {{{joints}}}
+start: {{b.x: 0, b: 0}}
+"""
+RIGID = ", clearance: 1 mm, contact: {kind: rigid}"
+SOFT = ", clearance: 1 mm, contact: {kind: compliant, normal: {law: kelvin_voigt, stiffness: 1e8, damping: 1e5}}"
+
+
+def beam(order, contact=""):
+    return jp.loads(
+        BEAM.format(
+            joints=", ".join(f"{k}: {{kind: slot, between: [ground.O, b.{k.lower()}]{contact}}}" for k in order)
+        )
+    )
+
+
+def test_three_supports_of_a_beam_share_its_weight_as_they_like():
+    """Two of them do not; nor does a fourth joint that bears something else."""
+    assert statics.open_reactions(System(beam("ABC")), np.zeros(3), 0.0, []) == ["A", "B", "C"]
+    assert statics.open_reactions(System(beam("AC")), np.zeros(3), 0.0, []) == []
+    more = beam("ABC").replace(drives={"along": {"kind": "x", "of": "b", "motion": 0.0}})
+    assert statics.open_reactions(System(more), np.zeros(3), 0.0, []) == ["A", "B", "C"]
+    loose = System(beam("ABC", RIGID))
+    below = [i for i, label in enumerate(loose.contacts) if label.endswith("lower")]
+    assert len(below) == 3
+    assert statics.open_reactions(loose, np.zeros(3), 0.0, below) == ["A.lower", "B.lower", "C.lower", "A", "B", "C"]
+    assert statics.open_reactions(loose, np.zeros(3), 0.0, below[:2]) == []
+
+
+def test_contacts_of_one_joint_may_be_open_where_their_sum_is_not():
+    """A block between both walls of its guide, touched at all four corners: the squeeze is open, the sum is not."""
+    block = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 2 kg, inertia: 0.01}}
+joints: {G: {kind: prismatic, between: [ground.O, b.centre], clearance: 0.1 mm, length: 0.1, contact: {kind: rigid}}}
+""")
+    system = System(block)
+    found = statics.open_reactions(system, np.zeros(3), 0.0, list(range(len(system.contacts))))
+    assert sorted(found) == sorted(system.contacts)
+
+
+@pytest.mark.parametrize("contact", ["", RIGID, SOFT], ids=["ideal", "rigid", "compliant"])
+def test_runs_do_not_state_errors_of_reactions_that_are_open(contact):
+    """Ideal: 16.35, 81.75, 0 N or 0, 122.6, 24.5 N by the order of the joints, each to 1e-10.  Walls that give way
+    share the weight by their stiffness, whatever the order."""
+    forces, decided = [], contact == SOFT
+    for order in ("ABC", "CBA"):
+        run = jp.simulate(beam(order, contact), until=0.1)
+        found = {one["name"]: one for one in results.errors(run)}
+        assert [found[f"{k}.peak_force"]["determined"] for k in "ABC"] == [decided] * 3
+        assert ("balance does not determine" in run.notes) is not decided
+        assert (json.loads(run.attrs["open_reactions"]) == []) is decided
+        forces.append([float(run.peak_force.sel(joint=k)) for k in "ABC"])
+    assert np.allclose(*forces, rtol=1e-6) is decided
