@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,7 @@ def along(time: np.ndarray, values: np.ndarray, rates: np.ndarray, at: np.ndarra
     if np.isin(at, time).all():
         found: np.ndarray = values[np.searchsorted(time, at)]
         return found
-    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
-
-    found = CubicHermiteSpline(time, values, rates)(at)
+    found = _cubic(time, values, rates)(at)
     return found
 
 
@@ -82,8 +80,7 @@ def when_with_error(
     """
     found = _asked(run, name, label, above, below, begin)
     name, label = found.name, found.label
-    doubt = _picked(run, f"{name}_error", label, found.late)
-    speeds, pulls = (_picked(run, f"{name}_{of}", label, found.late) for of in ("rate", "acceleration"))
+    doubt, speeds, pulls = (_picked(run, f"{name}_{of}", label) for of in ("error", "rate", "acceleration"))
     if doubt is None or speeds is None or math.isnan(found.time):
         return found.time, math.nan
     span = np.diff(found.times)
@@ -92,7 +89,7 @@ def when_with_error(
         kinks = np.abs(np.diff(speeds) - span * (pulls[1:] + pulls[:-1]) / 2) * span / 8
         doubt = doubt + np.maximum(np.append(kinks, 0.0), np.append(0.0, kinks))
     sooner, later = (
-        passing(found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds)
+        passing(found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds, begin=begin)
         for sign in (1, -1)
     )
     rounding = 4 * float(np.spacing(found.time))
@@ -100,11 +97,10 @@ def when_with_error(
 
 
 class _Asked(NamedTuple):
-    """What is asked of a signal: its samples from a time on, the mark, on which side of it, and the answer."""
+    """What is asked of a signal: its samples, the mark, on which side of it, and the answer."""
 
     name: str
     label: str | None
-    late: np.ndarray
     times: np.ndarray
     values: np.ndarray
     mark: float
@@ -125,16 +121,14 @@ def _asked(
         raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
     sense, given = (1, above) if above is not None else (-1, below)
     mark = _mark(given, str(run[name].attrs.get("units", ""))) if isinstance(given, str) else float(given)  # type: ignore[arg-type]
-    late = run["time"].values >= begin - 1e-9
-    times, values = run["time"].values[late], _picked(run, name, label, late)
+    times, values = run["time"].values, _picked(run, name, label)
     assert values is not None
-    others = [_picked(run, n, label, late) for n in beside(name)]
-    found = passing(times, values, mark, sense, *others) if len(times) else math.nan
-    return _Asked(name, label, late, times, values, mark, sense, found)
+    found = passing(times, values, mark, sense, *(_picked(run, n, label) for n in beside(name)), begin=begin)
+    return _Asked(name, label, times, values, mark, sense, found)
 
 
-def _picked(run: Dataset, name: str, label: str | None, late: np.ndarray) -> np.ndarray | None:
-    """Some samples of a signal of a result; None where it has no such signal."""
+def _picked(run: Dataset, name: str, label: str | None) -> np.ndarray | None:
+    """The samples of a signal of a result; None where it has no such signal."""
     if name not in run:
         return None
     signal = run[name]
@@ -143,7 +137,7 @@ def _picked(run: Dataset, name: str, label: str | None, late: np.ndarray) -> np.
         if label not in known:
             raise InputError(f"when: no {dimension} {label!r} has {name}{suggestion(str(label), known)}")
         signal = signal.isel({dimension: known.index(label)})
-    found: np.ndarray = signal.values[late]
+    found: np.ndarray = signal.values
     return found
 
 
@@ -177,63 +171,121 @@ def beside(name: str) -> tuple[str, ...]:
 
 def passing(
     time: np.ndarray, values: np.ndarray, mark: float, sense: int,
-    slopes: np.ndarray | None = None, path: np.ndarray | None = None,
+    slopes: np.ndarray | None = None, path: np.ndarray | None = None, *, begin: float = -math.inf,
 ) -> float:  # fmt: skip
-    """The first time (s) at which a sampled signal is above a mark (sense 1) or below it (-1), NaN if it never is.
+    """The first time (s), from `begin` on, at which a sampled signal is above a mark (sense 1) or below it (-1), NaN if
+    it never is.
 
     Between samples it is a straight line; a cubic by its slopes if they are given, which may pass the mark and come
     back; and if its integral, the path, is given too, what has jumped jumps at the one time that leads to the next
     place.
     """
-    over = sense * (values - mark)
+    over, slopes = sense * (values - mark), None if slopes is None else sense * slopes
+    gone = None if path is None else sense * np.diff(path - mark * time)
+    time, over, slopes, gone = _since(begin, _Samples(time, over, slopes, _jumped(time, over, slopes, gone)))
     up = np.flatnonzero(over > 0)
     last = int(up[0]) if len(up) else len(time)
-    if last == 0:
-        return float(time[0])
+    if not len(time) or last == 0:
+        return float(time[0]) if len(time) else math.nan
     if slopes is not None and path is None:
-        turns = (sense * slopes[: last - 1] > 0) & (sense * slopes[1:last] < 0)
-        for i in np.flatnonzero(turns[: last - 1]).tolist():
-            found = _rises(time[i : i + 2], over[i : i + 2], sense * slopes[i : i + 2])
+        turns = (slopes[: last - 1] > 0) & (slopes[1:last] < 0)
+        for i in np.flatnonzero(turns).tolist():
+            found = _rises(time[i : i + 2], over[i : i + 2], slopes[i : i + 2])
             if not math.isnan(found):
                 return found
     if last == len(time):
         return math.nan
     pair = slice(last - 1, last + 1)
-    gone = None if path is None else sense * float(np.diff(path[pair] - mark * time[pair])[0])
-    return _between(time[pair], over[pair], None if slopes is None else sense * slopes[pair], gone)
+    return _between(time[pair], over[pair], None if slopes is None else slopes[pair], float(gone[last - 1]))
 
 
-def _between(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone: float | None) -> float:
-    """Where a signal rises above 0 between two samples, of which the second is above; gone: its integral, if known."""
+class _Samples(NamedTuple):
+    """A signal less its mark, its slopes, and of each interval in which it jumps its integral, NaN of others."""
+
+    time: np.ndarray
+    over: np.ndarray
+    slopes: np.ndarray | None
+    gone: np.ndarray
+
+
+def _jumped(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone: np.ndarray | None) -> np.ndarray:
+    """The integrals over the intervals in which a signal jumps, for its slopes do not lead to its next value."""
+    rise = np.diff(over)
+    if slopes is None or gone is None:
+        return np.full(len(rise), math.nan)
+    by_slopes = np.diff(time) * (slopes[1:] + slopes[:-1]) / 2
+    return np.where(np.abs(rise - by_slopes) > np.abs(rise) / 2, gone, math.nan)
+
+
+def _since(begin: float, known: _Samples) -> _Samples:
+    """The samples from a time on; the interval in which it is is cut there."""
+    time, over, slopes, gone = known
+    first = int(np.searchsorted(time, begin - 1e-9))
+    rest = _Samples(time[first:], over[first:], None if slopes is None else slopes[first:], gone[first:])
+    if not 0 < first < len(time) or time[first] <= begin + 1e-9:
+        return rest
+    pair = slice(first - 1, first + 1)
+    at = _inside(time[pair], over[pair], None if slopes is None else slopes[pair], float(gone[first - 1]), begin)
+    return _Samples(*(x if x is None else np.append(y, x) for y, x in zip((begin, *at), rest, strict=True)))  # type: ignore[arg-type]
+
+
+def _inside(
+    time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone: float, at: float
+) -> tuple[float, float, float]:
+    """A signal at a time between two samples: its value, its slope, and its integral to the second if it jumps yet."""
+    (t, u), (a, b) = time.tolist(), over.tolist()
+    if slopes is None:
+        return a + (b - a) * (at - t) / (u - t), math.nan, math.nan
+    if not math.isnan(gone):
+        before, after = slopes.tolist()
+        s = at - t
+        if s < _jump(u - t, a, b, before, after, gone):
+            return a + before * s, before, gone - (a + before * s / 2) * s
+        return b - after * (u - at), after, math.nan
+    cubic = _cubic(time, over, slopes)
+    return float(cubic(at)), float(cubic(at, 1)), math.nan
+
+
+def _between(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone: float) -> float:
+    """Where a signal rises above 0 between two samples, of which the second is above; gone: its integral if it jumps,
+    else NaN."""
     (t, u), (a, b) = time.tolist(), over.tolist()
     if slopes is None:
         return float(t + (u - t) * (a / (a - b)))
-    if gone is not None and abs(b - a - (u - t) * float(slopes.sum()) / 2) > abs(b - a) / 2:
-        return float(t + _jumps(u - t, a, b, float(slopes[0]), float(slopes[1]), gone))
-    return _rises(time, over, slopes)
+    if math.isnan(gone):
+        return _rises(time, over, slopes)
+    before, after = slopes.tolist()
+    jump = _jump(u - t, a, b, before, after, gone)
+    if before > 0 and a + before * jump > 0:
+        return float(t - a / before)
+    return float(t + jump if b - after * (u - t - jump) > 0 else u - b / after)
 
 
 def _rises(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:
     """Where the cubic between two samples rises above 0 first, NaN if it does not."""
-    from scipy.interpolate import CubicHermiteSpline
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    cubic = CubicHermiteSpline(time, over, slopes)
+    cubic = _cubic(time, over, slopes)
     tops = [x for x in cubic.derivative().roots(extrapolate=False) if cubic(x) > 0]
     end = min([*tops, *(time[1:] if over[1] > 0 else ())], default=None)
-    return math.nan if end is None else float(brentq(cubic, time[0], end, xtol=1e-15))
+    if end is None or cubic(end) <= 0:  # above by less than rounding
+        return math.nan if end is None else float(end)
+    return float(brentq(cubic, time[0], end, xtol=1e-15))
 
 
-def _jumps(span: float, a: float, b: float, before: float, after: float, gone: float) -> float:
-    """When a signal that goes from a to b in a span with one jump, and has these slopes before and after it, is above 0
-    first; gone: its integral over the span."""
+def _cubic(time: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> Any:
+    from scipy.interpolate import CubicHermiteSpline  # type: ignore[import-untyped]
+
+    return CubicHermiteSpline(time, values, slopes)
+
+
+def _jump(span: float, a: float, b: float, before: float, after: float, gone: float) -> float:
+    """When a signal that goes from a to b in a span with one jump, and has these slopes before and after it, jumps;
+    gone: its integral over the span."""
     # a s + before s^2/2 + b (span - s) - after (span - s)^2/2 = gone
     roots = np.roots([(before - after) / 2, a - b + after * span, b * span - after * span**2 / 2 - gone])
     real = roots[np.abs(roots.imag) < 1e-9 * span].real
-    jump = float(np.clip(real[np.argmin(np.abs(real - span / 2))], 0.0, span)) if len(real) else span * a / (a - b)
-    if before > 0 and a + before * jump > 0:
-        return -a / before
-    return jump if b - after * (span - jump) > 0 else span - b / after
+    return float(np.clip(real[np.argmin(np.abs(real - span / 2))], 0.0, span)) if len(real) else span * a / (a - b)
 
 
 def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:

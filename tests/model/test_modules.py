@@ -55,6 +55,42 @@ def test_drives_and_play_inside_modules():
     assert np.array_equal(run.peak_effort.values, alone.peak_effort.values)
 
 
+AXES = {"x": (1, 0), "y": (0, 1)}
+MOTIONS = [
+    0.05,
+    jp.constant_speed(0.1, start=0.02),
+    jp.sine(0.01, 6.0, offset=0.05),
+    jp.polynomial(0.05, 0.1, -0.3),
+    jp.cycloidal(0.08, 0.1, start=0.05),
+    jp.table([0, 0.1, 0.2], [0.05, 0.06, 0.05]),
+    jp.total(jp.sine(0.01, 6.0), 0.05),
+    lambda t: 0.05 + 0.1 * t,
+]
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_a_machine_that_is_put_elsewhere_is_the_same_machine(axis, motion):
+    """Drives along x and y stayed where they were."""
+    slide = jp.Mechanism(
+        gravity=(0, 0),
+        ground={"points": {"A": (0, 0)}},
+        bodies={"b": {"mass": 1, "inertia": 1e-3}},
+        joints={"P": {"kind": "prismatic", "between": ["ground.A", "b.centre"], "axis": AXES[axis]}},
+        drives={"d": {"kind": axis, "of": "b", "motion": motion}},
+        forces={"k": {"kind": "spring", "between": ["ground.A", "b.centre"], "stiffness": 100}},
+    )
+    away = jp.couple({"g": slide}, at={"g": "ground.O"}, ground={"points": {"O": (1.0, -2.0)}}, gravity=(0, 0))
+    alone, there = (jp.simulate(m, until=0.2, every=0.05) for m in (slide, away))
+    assert there.effort.values == pytest.approx(alone.effort.values, abs=1e-7)
+    assert there.x.values == pytest.approx(alone.x.values + 1, abs=1e-9)
+    assert there.y.values == pytest.approx(alone.y.values - 2, abs=1e-9)
+    assert {a.removeprefix("g.") for a in away.addresses()} >= {a for a in slide.addresses() if a.startswith("d.")}
+    table = {"points": {"P": (0, 0)}, "mass": 1, "inertia": 1}
+    with pytest.raises(ModelError, match=f"its drive 'd' prescribes an {axis} of the ground, but it is put on 'table'"):
+        jp.couple({"g": slide}, at={"g": "table.P"}, bodies={"table": table})
+
+
 def test_modules_nest_and_are_placed():
     hand = jp.couple({"finger": jp.library.pendulum()}, name="hand")
     whole = jp.couple(

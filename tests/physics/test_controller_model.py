@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import jointplay as jp
 from jointplay.model import control, library, sine
 from jointplay.simulation import MoreauJean, RungeKutta, simulate
 
@@ -35,3 +36,18 @@ def test_a_sensor_elsewhere_tells_as_much_while_joints_are_ideal():
         runs.append(simulate(library.crank_rocker_2016(), 3.0, MoreauJean(1e-5), control=loop))
     here, there = (float(run["error_max"][0]) for run in runs)
     assert there == pytest.approx(here, rel=0.02)
+
+
+def test_what_holds_weight_and_springs_does_not_hold_loads():
+    """An arm with a spring and a load of 2 N m: with weight and spring held, k1 e = 2 N m; the load was held too."""
+    arm = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 0.5 m, mass: 2 kg}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+start: {arm: 0}
+forces:
+  coil: {kind: torsion, between: [ground, arm], stiffness: 30 N*m/rad, damping: 1 N*m*s/rad, free_angle: 20 deg}
+  load: {kind: torque, on: arm, torque: 2 N*m}
+""")
+    run = simulate(arm, 5.0, control=control.pd("arm", 0.0, k1=60, k2=6, gravity=True))
+    assert float(run.tracking_error[-1, 0]) == pytest.approx(2 / 60, rel=1e-6)

@@ -65,8 +65,7 @@ def test_when_a_ball_passes_a_mark():
     assert table["when(y[ball] above 5)"].isnull().all() and table["when(y[ball] above 1)"].attrs["units"] == "s"
     run = jp.simulate(BALL, start={"ball.y.rate": 6.0}, **asked)
     assert jp.results.when(run, "y", "ball", above=1.0) == float(table["when(y[ball] above 1)"][1])
-    late = jp.results.when(run, "y", "ball", below=3.0, begin=0.25)
-    assert late == pytest.approx(0.3)  # below at the first sample already
+    assert jp.results.when(run, "y", "ball", below=3.0, begin=0.25) == 0.25  # it is so already
     assert {m.name for m in read_metrics(metrics)} <= set(table.data_vars)
 
 
@@ -89,6 +88,40 @@ def test_a_rate_jumps_at_the_impact_whatever_the_samples(every, mark, exact):
     found = passing(time, rate, mark, sense, slope, path)
     seen = (rate[1:] > mark).any() or sense < 0  # one that comes back before the next sample is not seen
     assert found == pytest.approx(exact, abs=1e-9, nan_ok=True) if seen else math.isnan(found)
+
+
+@pytest.mark.parametrize(("begin", "exact"), [(0.31, 0.47), (0.41, 0.47), (0.51, 0.51), (0.6, 0.6), (1.1, math.nan)])
+def test_when_from_a_time_between_two_samples_on(begin, exact):
+    """It began at the next sample, and a passage before that was lost."""
+    mark, asked = -9.81 / 2 * 0.47**2, {"until": 1.0, "every": 0.1}
+    fall = jp.simulate(BALL, **asked)
+    time, error = jp.results.when_with_error(fall, "y", "ball", below=mark, begin=begin)
+    assert time == pytest.approx(exact, abs=1e-9, nan_ok=True) and not error > 1e-9
+    assert jp.results.when(fall, "kinetic", above=5.0, begin=0.345) == pytest.approx(0.345)  # of 1 kg: 4.3 to 7.7 J
+    if begin < 1.0:
+        table = jp.sweep(BALL, {"ball.mass": [1.0]}, settled=begin, metrics=f"when(y[ball] below {mark})", **asked)
+        assert float(table[f"when(y[ball] below {mark})"][0]) == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("mark", "begin", "exact"),
+    [(-0.05, 0.21, 0.3), (-0.05, 0.31, 0.31), (-0.05, 0.44, 0.44), (0.05, 0.31, 0.31), (0.05, 0.36, math.nan)],
+)
+def test_when_of_a_rate_from_a_time_beside_its_jump_on(mark, begin, exact):
+    """A rate falls by 1 a second and jumps from -0.3 to 0.1 at 0.3 s; samples are 0.2 s apart."""
+    time = np.arange(0.0, 0.9, 0.2)
+    rate = np.where(time > 0.3, 0.4 - time, -time)
+    path = np.where(time > 0.3, -0.045 + 0.1 * (time - 0.3) - (time - 0.3) ** 2 / 2, -(time**2) / 2)
+    found = passing(time, rate, mark, 1, np.full(len(time), -1.0), path, begin=begin)
+    assert found == pytest.approx(exact, abs=1e-9, nan_ok=True)
+
+
+def test_when_a_sample_is_beyond_the_mark_by_rounding():
+    """The cubic at its own end is off by as much, and had no root."""
+    time, values, slopes = np.array([0.2, 0.9]), np.array([-0.7, 0.3]), np.array([0.4, 1.7])
+    for ulps in range(1, 6):
+        found = passing(time, values, 0.3 - ulps * 5.6e-17, 1, slopes)
+        assert found == pytest.approx(0.9, abs=1e-12)
 
 
 def test_the_time_of_a_rate_says_how_it_was_sampled():

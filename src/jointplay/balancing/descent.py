@@ -202,13 +202,11 @@ def _dataset(
 ) -> xarray.Dataset:
     from xarray import Dataset
 
-    from .quantities import UNITS
-
     thetas = [space.parameters(s) for s in found]
     data: dict[str, Any] = {}
     for quantity in QUANTITIES:
         values = np.array([moved.rms(quantity, theta) for theta in thetas])
-        text = {"units": UNITS[quantity], "unbalanced": moved.rms(quantity, before)}
+        text = {"units": moved.unit(quantity), "unbalanced": moved.rms(quantity, before)}
         data[f"{quantity}_rms"] = ("point", values, text)
     designs = [space.design(s) for s in found]
     addresses = list(designs[0])

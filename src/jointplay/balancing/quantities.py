@@ -43,6 +43,11 @@ class MotionSignals:
     joints: list[str]
     weights: np.ndarray  # the share of the motion that each time stands for
 
+    def unit(self, quantity: str) -> str:
+        """The unit of a quantity: drives along a line have forces."""
+        efforts = sorted({self.mechanism.drives[name].effort_unit for name in self.drives})
+        return " or ".join(efforts) if quantity == "torque" and efforts else UNITS[quantity]
+
     def signal(self, quantity: str, theta: np.ndarray) -> np.ndarray:
         """A quantity over time for parameters: (times, components)."""
         found = self.rows[quantity]

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from jointplay.balancing import Balance
 
 MODELS = {".yaml": "", ".yml": ""}
-UNITS = {"shaking_force_peak": "N", "shaking_force_rms": "N", "shaking_moment_peak": "N m", "torque_rms": "N m"}
+MEASURES = {
+    "shaking_force_peak": "force",
+    "shaking_force_rms": "force",
+    "shaking_moment_peak": "moment",
+    "torque_rms": "torque",
+}
 
 
 def balance(arguments: argparse.Namespace) -> int:
@@ -85,12 +90,20 @@ def summary(found: Balance, front: Any, files: list[Path]) -> str:
         lines.append("no motion to compare: give one, as in --motion 'crank=60 rpm'")
     else:
         rows = [("over the motion", "before", "after", "")]
-        for key, unit in UNITS.items():
+        for key, quantity in MEASURES.items():
+            unit = found.moved.unit(quantity)
             rows.append((key.replace("_", " "), f"{found.before[key]:.6g}", f"{found.after[key]:.6g}", unit))
         lines.append(columns(rows))
     if front is not None:
         against = front.attrs["against"]
-        rows = [("front: shaking force rms/N", f"{against} rms", "torque rms/(N m)", "bearing rms/N")]
+        rows = [
+            (
+                "front: shaking force rms/N",
+                f"{against} rms",
+                f"torque rms/({front['torque_rms'].units})",
+                "bearing rms/N",
+            )
+        ]
         for i in range(front.sizes["point"]):
             values = (float(front[f"{q}_rms"][i]) for q in ("force", against, "torque", "bearing"))
             rows.append(tuple(f"{x:.5g}" for x in values))  # type: ignore[arg-type]

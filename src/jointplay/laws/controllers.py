@@ -5,7 +5,7 @@ A controller takes `loop` and gives one torque or force for each actuator:
 * `values`, `rates`: the controlled coordinates as measured; `references`, `reference_rates`,
   `reference_accelerations`: what they should be; `errors`, `error_rates`: value minus reference; `time` (s);
 * `model`: the ideal mechanism that the controller knows, at what it measures: `torques(accelerations, rates)`
-  (inverse dynamics), `gravity()`, `energy(rates)`;
+  (inverse dynamics), `gravity()` (what holds weight and springs), `energy(rates)`;
 * `watch(name, number)`: a signal to be recorded.
 
 `rates` that a controller declares are kept for each controlled coordinate, as lists.

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..elements import Element
+from ..elements import Drive, Element
 from ..parts.part import NAME, KeyPath, ModelError, Part, Problem, problems_of, suggestion
 from ..parts.units import shorten
 from .bodies import Body, Ground, PlaneVector
@@ -15,6 +15,7 @@ from .changing import SECTIONS
 from .mechanism import Mechanism
 from .starts import started
 
+AXES = ("x", "y")
 MOST_BODIES = 2000  # of one mechanism: modules of modules multiply
 
 
@@ -84,7 +85,14 @@ def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) ->
         if f"{name}.{key}" in found[section]:
             text = f"its {key!r} collides with {name + '.' + key!r} of the whole; rename one"
             problems.append(Problem(("modules", name), text))
-        found[section][f"{name}.{key}"] = element.model_copy(update=_renamed(element, there))
+        moved = element.model_copy(update=_renamed(element, there))
+        if isinstance(moved, Drive) and moved.prescribes in AXES and at is not None:
+            if host != "ground":
+                text = f"its drive {key!r} prescribes an {moved.prescribes} of the ground, but it is put on {host!r}"
+                problems.append(Problem(("modules", name, "at"), f"{text}; drive a position or an angle instead"))
+            elif by := origin[AXES.index(moved.prescribes)]:
+                moved = moved.model_copy(update={"motion": moved.motion.raised(by)})
+        found[section][f"{name}.{key}"] = moved
     if problems:
         raise ModelError(*problems)
     start: dict[str, Any] = {}

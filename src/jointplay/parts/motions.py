@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -30,6 +30,8 @@ SPAN = 1e-3  # s: a function of which nothing is known may change as fast as thi
 
 class Constant(FunctionOfTime):
     """Always the same value; in files a plain number will do."""
+
+    levels: ClassVar = ("value",)
 
     kind: Literal["constant"] = "constant"
     value: MotionNumber
@@ -52,6 +54,8 @@ class Constant(FunctionOfTime):
 class ConstantSpeed(FunctionOfTime):
     """start + speed t."""
 
+    levels: ClassVar = ("start",)
+
     kind: Literal["constant_speed"] = "constant_speed"
     start: MotionNumber = 0.0
     speed: Annotated[float, InUse(1)]
@@ -65,6 +69,8 @@ class ConstantSpeed(FunctionOfTime):
 
 class Sine(FunctionOfTime):
     """offset + amplitude sin(frequency t + phase), the frequency in rad/s (a unit string may say Hz)."""
+
+    levels: ClassVar = ("offset",)
 
     kind: Literal["sine"] = "sine"
     amplitude: MotionNumber
@@ -117,9 +123,14 @@ class Polynomial(FunctionOfTime):
     def integral(self, a: float, b: float) -> float:
         return sum(c * (b ** (i + 1) - a ** (i + 1)) / (i + 1) for i, c in enumerate(self.coefficients))
 
+    def raised(self, by: float) -> Polynomial:
+        return Polynomial(coefficients=(self.coefficients[0] + by, *self.coefficients[1:]))
+
 
 class Cycloidal(FunctionOfTime):
     """From start to end with speed and acceleration 0 at both, held before and after."""
+
+    levels: ClassVar = ("start", "end")
 
     kind: Literal["cycloidal"] = "cycloidal"
     start: MotionNumber = 0.0
@@ -230,6 +241,9 @@ class Sum(FunctionOfTime):
 
     def integral(self, a: float, b: float) -> float:
         return sum(term.integral(a, b) for term in self.terms)
+
+    def raised(self, by: float) -> Sum:
+        return Sum(terms=(self.terms[0].raised(by), *self.terms[1:]))
 
 
 def following(t: Any, times: Sequence[Any]) -> Any:

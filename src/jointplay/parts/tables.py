@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, model_validator
 
@@ -30,6 +30,8 @@ class Table(FunctionOfTime):
 
     model_config = ConfigDict(json_schema_extra=csv_points.schema)
     also = ("file",)
+    levels: ClassVar = ("values",)
+
     kind: Literal["table"] = "table"
     times: Annotated[tuple[float, ...], Several(Quantity(TIME), least=2)]
     values: Annotated[tuple[float, ...], Several(InUse(), least=2)]

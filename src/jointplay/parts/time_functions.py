@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..engine.typing import Scalar
 from .part import Part
@@ -17,6 +17,8 @@ NEVER = math.inf  # s
 
 class FunctionOfTime(Part):
     """A function of time."""
+
+    levels: ClassVar[tuple[str, ...]] = ()  # its numbers that are values: all of them rise with it
 
     def evaluate(self, t: Scalar, p: Mapping[str, Scalar]) -> Scalar:
         """Its value at time t (s) with the parameters p, named as in `numbers()` and `tables()`."""
@@ -41,6 +43,16 @@ class FunctionOfTime(Part):
     def __call__(self, t: Scalar) -> Scalar:
         """Its value at time t (s), a number or an engine value."""
         return self.evaluate(t, self.parameters())
+
+    def raised(self, by: float) -> FunctionOfTime:
+        """The same function, higher by a number."""
+        from .motions import total
+
+        if not self.levels:
+            return total(self, by)  # type: ignore[arg-type]
+        given = {name: getattr(self, name) for name in self.levels}
+        up = {name: tuple(y + by for y in x) if isinstance(x, tuple) else x + by for name, x in given.items()}
+        return type(self)(**{**dict(self), **up})
 
     def integral(self, a: float, b: float) -> float:
         """Its integral from time a to time b (s): how far a rate turns."""

@@ -121,10 +121,14 @@ class Equations:
         at, rates = (dict(zip(self.coordinates, x, strict=True)) for x in (q, v))
         return applied(self.pose(q, t), at, rates)
 
+    def slopes(self, q: Vector, t: Scalar) -> Vector:
+        """Of the potential energy: with the other sign, the generalised forces of weight and springs."""
+        [slopes] = derivative([potential(self.pose(q, t))], q)
+        return slopes
+
     def forces(self, q: Vector, v: Vector, t: Scalar) -> Vector:
         """All generalised forces except those of the constraints."""
-        [slopes] = derivative([potential(self.pose(q, t))], q)
-        return [f - slope for f, slope in zip(self.applied(q, v, t), slopes, strict=True)]
+        return [f - slope for f, slope in zip(self.applied(q, v, t), self.slopes(q, t), strict=True)]
 
     def energies(self, q: Vector, v: Vector, t: Scalar, pose: Pose | None = None) -> tuple[Scalar, Scalar]:
         """Kinetic and potential energy (J)."""

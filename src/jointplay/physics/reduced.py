@@ -166,8 +166,8 @@ class Reduced:
 
     def gravity(self) -> Vector:
         """What the actuators must do to hold the weight and the springs."""
-        still = [0] * len(self.q)
-        return self.carried(self.pulled(self.equations.forces(self.q, still, self.t), [0] * len(self.driven)))
+        held = [-slope for slope in self.equations.slopes(self.q, self.t)]
+        return self.carried(self.pulled(held, [0] * len(self.driven)))
 
     def pulled(self, forces: Vector, need: Vector) -> Vector:
         """The multipliers of the coordinates' rows for accelerations of all rows."""

@@ -39,7 +39,7 @@ def balance(found: Balance) -> Figure:
             ax.plot(moved.times, pair[0], color=IDEAL, label="before")
             ax.plot(moved.times, pair[1], color=COLOURS[0], label="after")
             in_view(ax, [*(np.ravel(line) for line in pair), np.zeros(1)])
-            ax.set_ylabel(f"{_NAMES[quantity]}\n({UNITS[quantity]})")
+            ax.set_ylabel(f"{_NAMES[quantity]}\n({moved.unit(quantity)})")
         legend(axes[0])
         axes[0].margins(x=0)
         axes[-1].set_xlabel("time (s)")
@@ -86,8 +86,8 @@ def trade_off(found: xarray.Dataset) -> Figure:
         y = found[f"{against}_rms"]
         left.plot(x.values, y.values, "o-", color=COLOURS[0], markersize=3.5, label="best designs")
         left.plot([x.attrs["unbalanced"]], [y.attrs["unbalanced"]], "x", color=COLOURS[1], label="unbalanced")
-        left.set_xlabel(f"{_NAMES[of]}, rms ({UNITS[of]})")
-        left.set_ylabel(f"{_NAMES[against]}, rms ({UNITS[against]})")
+        left.set_xlabel(f"{_NAMES[of]}, rms ({x.units})")
+        left.set_ylabel(f"{_NAMES[against]}, rms ({y.units})")
         left.set_ylim(bottom=0)
         left.set_xlim(left=min(0.0, -0.02 * float(x.max())))
         legend(left)
@@ -96,7 +96,7 @@ def trade_off(found: xarray.Dataset) -> Figure:
             was = values.attrs["unbalanced"] or 1.0
             right.plot(x.values, values.values / was, "o-", color=COLOURS[2 + i], markersize=3.5, label=_NAMES[other])
         right.axhline(1.0, color=IDEAL, linewidth=0.8)
-        right.set_xlabel(f"{_NAMES[of]}, rms ({UNITS[of]})")
+        right.set_xlabel(f"{_NAMES[of]}, rms ({x.units})")
         right.set_ylabel("rms over that of the unbalanced")
         legend(right)
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 from .. import results
 from ..errors import InputError
 from ..results import flat
-from ..series import effort_unit
+from ..series import along, beside, effort_unit
 from .motion import impulses, load, loaded, torques
 from .places import model_of
 from .style import (
@@ -262,7 +262,7 @@ def _against(
         missing = next((name for name in names if name not in other), None)
         if missing is not None:
             raise InputError(f"no signal {missing!r} in the reference; there are {', '.join(list(other)[1:13])}, ...")
-        wanted = {name: np.interp(time, other["time"], other[name]) for name in names}
+        wanted = {name: _at(time, other, name) for name in names}
     rows: Drawn = {}
     for name, given in wanted.items():
         if name not in columns:
@@ -270,6 +270,16 @@ def _against(
         aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
         rows[name] = columns[name], aim, columns[name] - aim, _units(run, name)
     return rows
+
+
+def _at(time: np.ndarray, other: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """A signal of another result at these times, between its samples by its rates if it has them; NaN where the other
+    did not run."""
+    owner, _, what = name.rpartition(".")
+    there, slopes = other["time"], other.get(f"{owner}.{beside(what)[0]}")
+    inside = np.clip(time, there[0], there[-1])
+    found = np.interp(inside, there, other[name]) if slopes is None else along(there, other[name], slopes, inside)
+    return np.where(np.abs(time - inside) <= 1e-9, found, np.nan)
 
 
 def _spoken(unit: str) -> str:

@@ -103,12 +103,11 @@ class Metric:
 
     def passed(self, run: Recorded, settled: float) -> float:
         """The first time from `settled` on (s) at which the signal of a run is beyond the mark, NaN if it never is."""
-        late = run["time"] >= settled - 1e-9
         signals = (quantity(run, None, name, self.label, settled) for name in (self.quantity, *beside(self.quantity)))
-        values, *known = (None if x is None else x.values[late] for x in signals)
-        if values is None or not len(values):
+        values, *known = (None if x is None else x.values for x in signals)
+        if values is None:
             return math.nan
-        return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
+        return passing(run["time"], values, self.mark, 1 if self.sense == ABOVE else -1, *known, begin=settled)
 
     def called(self, run: Any) -> dict[str, float]:
         """What its function makes of a result, by name."""
