@@ -97,8 +97,8 @@ def test_grigore_figure_5_in_contact_and_in_tension():
 def test_each_loose_joint_doubles_the_equilibria():
     tight = System(library.grigore_figure_6().with_({"O5.clearance": 0.0, "O6.clearance": 0.0}))
     loose = System(library.grigore_figure_6())
-    few, many = equilibria(tight, 12), equilibria(loose, 24)
-    assert len(many) == 4 * len(few) > 4
+    few, many = equilibria(tight, 64), equilibria(loose, 128)
+    assert len(many) == 4 * len(few) == 32
     assert sum(e.valid for e in many) == len(few)
     stable = [e for e in many if e.valid and e.stability == "stable"]
     assert len(stable) == sum(e.stability == "stable" for e in few)
@@ -234,3 +234,27 @@ def test_a_long_chain_comes_to_rest_where_it_hangs():
     assert system.evaluate(stable[0].q).potential == pytest.approx(-(n**2) / 2 * 9.81, rel=1e-12)
     angles = np.remainder(stable[0].q[2::3], 2 * np.pi)
     assert angles == pytest.approx(np.full(n, 1.5 * np.pi), abs=1e-9)
+
+
+HEAVY = """
+ground: {{points: {{O: [0, 0], A: [1, 0]}}}}
+bodies:
+  needle: {{bar: 20 mm, mass: 1 g}}
+  block: {{mass: {mass}, inertia: 1, points: {{P: [0.2, 0]}}}}
+joints:
+  J: {{kind: revolute, between: [{where}, needle.start]}}
+  G: {{{guide}, between: [ground.A, block.centre]}}
+forces: {{s: {{kind: spring, between: [ground.A, block.centre], stiffness: {stiffness}}}}}
+"""
+WELD, SLIDE = "kind: weld", "kind: prismatic, axis: [0, 1]"
+
+
+@pytest.mark.parametrize(("guide", "where"), [(WELD, "ground.O"), (SLIDE, "ground.O"), (SLIDE, "block.P")])
+@pytest.mark.parametrize(("mass", "stiffness"), [(1, 1e3), (1e3, 1e6), (1e5, 1e8), (1, 1e9)])
+def test_a_needle_hangs_or_stands_whatever_is_heavy_or_stiff_beside_it(mass, stiffness, guide, where):
+    """Loads and stiffness were measured by the largest of the mechanism: the needle rested anywhere, neutral."""
+    found = equilibria(loads(HEAVY.format(mass=mass, stiffness=stiffness, guide=guide, where=where)), 24)
+    assert [(e.text, round(math.sin(e.q[2]), 9)) for e in found] == [("stable", -1.0), ("unstable", 1.0)]
+    assert sorted(abs(e.eigenvalues[0]) for e in found) == pytest.approx(2 * [9.81e-5], rel=1e-2)
+    borne = mass + 1e-3 * (where == "block.P")
+    assert [e.q[4] for e in found] == pytest.approx(2 * [-9.81 * borne / stiffness * (guide == SLIDE)], abs=1e-9)

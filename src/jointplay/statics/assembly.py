@@ -94,18 +94,21 @@ def rate_rows(system: System) -> np.ndarray:
 
 
 def close(
-    system: System, q: ArrayLike, t: float, held: Held | None = None, iterations: int = 60
-) -> tuple[np.ndarray, dict[str, float]]:
+    system: System, q: ArrayLike, t: float, held: Held | None = None, iterations: int = 60,
+    unit: np.ndarray | None = None,
+) -> tuple[np.ndarray, dict[str, float]]:  # fmt: skip
     """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
 
-    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink.
+    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink; unit: in
+    which their changes are compared, their sizes unless given.
     """
     scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
+    unit = scale if unit is None else unit
 
     def lines(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         residual, B = system.constraints(at, t)
         gaps = np.concatenate([residual[kept], held.rows @ at - held.values])
-        return gaps, np.concatenate([B[kept], held.rows]) * scale
+        return gaps, np.concatenate([B[kept], held.rows]) * unit
 
     at = np.array(q, float)
     gap, matrix = lines(at)
@@ -119,7 +122,8 @@ def close(
         change = least(matrix, -weights * gap, RANK)
         if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:  # no change closes it from here
             break
-        change, share = change * scale * min(1.0, 0.5 / np.abs(change).max(initial=1e-300)), 1.0
+        change = change * unit
+        change, share = change * min(1.0, 0.5 / np.abs(change / scale).max(initial=1e-300)), 1.0
         while share > 1e-4:
             rest, there = lines(at + share * change)
             if size(weights * rest) < open_by or before <= CLOSED:

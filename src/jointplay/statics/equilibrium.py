@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from ..elements.pose import Here, Pose
 from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
-from ..system import System, as_system
+from ..system import Evaluation, System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
 from .factors import free_ways
 from .guesses import guess
 
-BALANCED = 1e-9  # share of the loads that may stay without a reaction
+BALANCED = 1e-9  # share of the loads of a body that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
 NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
 MANY = 30  # bodies: of more a search begins at fewer places
 FALLS = 60  # steps downhill
 BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
+LIGHTEST = 1e-10  # of the largest load or stiffness: less of a body counts as this
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,21 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
 
 
+class _Forces(NamedTuple):
+    """What acts in a position, in units of the coordinates."""
+
+    unit: np.ndarray  # of the coordinates (m, rad)
+    free: np.ndarray  # free motions, as columns
+    along: np.ndarray  # the loads along them; none finite where a spring has no length, and so no direction
+    lam: np.ndarray  # multipliers of the rows
+    loads: np.ndarray  # their size at each coordinate (J), that of its body
+
+    def balanced(self, share: float) -> bool:
+        """Whether no more than this share of each body's loads is left along the free motions."""
+        known = np.isfinite(self.along).all()
+        return bool(known and (np.abs(self.free @ self.along) <= share * self.loads).all())
+
+
 class _Search:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
@@ -83,6 +99,7 @@ class _Search:
         self.tables, loose = mechanism.tables(), mechanism.loose(Following)
         self.loose = {n: j for n, j in loose.items() if f"{n}.{j.pushing}" in system.rows}
         self.first = assemble(system, t=t)
+        self.beside = np.random.default_rng(0).normal(size=len(self.first))  # some way in which everything moves
         self.degrees = freedom(system, self.first, t).degrees
         rates = rate_rows(system)
         rows = system.evaluate(self.first, t=t).B[rates]
@@ -135,82 +152,106 @@ class _Search:
         """A number of the mechanism, or a table."""
         return self.tables[address] if address in self.tables else self.system.mechanism.value(address)
 
-    def loads(self, q: np.ndarray) -> float:
-        """The size of the single loads, which may cancel where they act together (their work along coordinates)."""
+    def loads(self, q: np.ndarray, here: Evaluation, lam: np.ndarray) -> np.ndarray:
+        """The size (J) of the single loads and reactions of each body, which may cancel where they act together, at its
+        coordinates."""
         mechanism, pose, length = self.system.mechanism, self.pose(q), float(self.scale[0])
-        found = [math.hypot(*mechanism.gravity) * body.whole()[0] * length for body in mechanism.bodies.values()]
-        found += [load.magnitude(Here(pose, name, load), length) for name, load in mechanism.forces.items()]
-        return max(found, default=0.0)
+        weights = [math.hypot(*mechanism.gravity) * body.whole()[0] * length for body in mechanism.bodies.values()]
+        found = dict(zip(mechanism.bodies, weights, strict=True))
+        for name, load in mechanism.forces.items():
+            size = load.magnitude(Here(pose, name, load), length)
+            found |= {body: max(found[body], size) for body in load.bodies() if body != "ground"}
+        acting = np.abs([here.F, *(here.B * lam[:, None])]).max(axis=0) * self.scale
+        return np.repeat(np.maximum(list(found.values()), self.largest(acting)), 3)
 
-    def forces(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Free motions, the loads along them, multipliers of the rows, and the size of the loads; no finite ones where
-        a spring has no length, and so no direction."""
-        here = self.system.evaluate(q, t=self.t)
-        B, F = here.B * self.scale, here.F * self.scale
-        known = np.isfinite(F).all()
-        free, lam = free_ways(B, -F if known else np.zeros(len(q)), RANK)
+    @staticmethod
+    def largest(values: np.ndarray) -> np.ndarray:
+        """Of values of the coordinates those of each body: the largest."""
+        found: np.ndarray = values.reshape(-1, 3).max(axis=1)
+        return found
+
+    def forces(self, q: np.ndarray, unit: np.ndarray | None = None) -> _Forces:
+        """What acts in a position; unit: of the coordinates, their sizes unless given."""
+        here, unit = self.system.evaluate(q, t=self.t), self.scale if unit is None else unit
+        known = np.isfinite(here.F).all()
+        B, F = here.B * unit, here.F * unit if known else np.zeros(len(q))
+        longer = np.linalg.norm(B, axis=1) / np.linalg.norm(here.B * self.scale, axis=1)
+        free, lam = free_ways(B / longer[:, None], -F, RANK)
+        if unit is not self.scale:  # ways of far and of near go apart
+            free = free @ np.linalg.eigh(free.T @ (free * (unit / self.scale)[:, None]))[1]
+        lam = lam / longer
         if not known:
-            return free, np.full(free.shape[1], np.inf), lam, 0.0
-        return free, free.T @ F, lam, max(self.loads(q), float(np.abs(F).max(initial=0.0)))
+            return _Forces(unit, free, np.full(free.shape[1], np.inf), lam, np.zeros(len(q)))
+        return _Forces(unit, free, free.T @ F, lam, self.loads(q, here, lam) * unit / self.scale)
 
-    def stiffness(self, q: np.ndarray, free: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, float]:
+    def evenly(self, q: np.ndarray) -> _Forces:
+        """The same in units in which the loads and the stiffness of each body are of one size, so that a light body is
+        not lost beside a heavy one."""
+        plain, h = self.forces(q), 1e-6
+        ahead, back = (self.system.evaluate(q + sign * h * self.beside * self.scale, t=self.t).F for sign in (1, -1))
+        stiff = self.largest(np.nan_to_num(np.abs(ahead - back), posinf=0.0) / (2 * h) * self.scale)
+        size = np.maximum(plain.loads, np.repeat(stiff, 3))
+        if not size.any():
+            return plain
+        return self.forces(q, self.scale / np.sqrt(np.maximum(size / size.max(), LIGHTEST)))
+
+    def stiffness(self, q: np.ndarray, at: _Forces) -> tuple[np.ndarray, float]:
         """How the loads along the free motions fall with them (half the sum with its transpose), and its size."""
-        columns, size, h = [], float(np.abs(self.system.evaluate(q, t=self.t).F * self.scale).max(initial=0.0)), 1e-6
-        for way in free.T:
-            step = h * way * self.scale
-            ahead, back = (self.system.evaluate(q + x, t=self.t).F for x in (step, -step))
-            turning = self.system.evaluate(q, way * self.scale, self.t).Bdot  # no row depends on time but by its speed
-            loads, reactions = (ahead - back) / (2 * h) * self.scale, turning.T @ lam * self.scale
-            columns.append(-free.T @ (loads + reactions))
+        weights = np.abs(self.system.evaluate(q, t=self.t).F * at.unit**2 / self.scale)
+        columns, size = [], float(weights.max(initial=0.0))
+        for way in (at.free * at.unit[:, None]).T:
+            h = 1e-6 / np.abs(way / self.scale).max()
+            ahead, back = (self.system.evaluate(q + x, t=self.t).F for x in (h * way, -h * way))
+            turning = self.system.evaluate(q, way, self.t).Bdot  # no row depends on time but by its speed
+            loads, reactions = (ahead - back) / (2 * h) * at.unit, turning.T @ at.lam * at.unit
+            columns.append(-at.free.T @ (loads + reactions))
             size = max(size, np.abs(loads).max(), np.abs(reactions).max())
-        K = np.array(columns).reshape(free.shape[1], free.shape[1])
+        K = np.array(columns).reshape(len(columns), len(columns))
         return (K + K.T) / 2, size
 
     def rest(self, q: np.ndarray) -> np.ndarray | None:
         """Newton's method along the free motions, from a closed position; None if it finds no rest."""
-        free, f, lam, size = self.forces(q)
+        at = self.evenly(q)
         for _ in range(50):
-            if np.abs(f).max(initial=0.0) <= 1e-15 * size:
+            if at.balanced(1e-15):
                 break
-            K, _ = self.stiffness(q, free, lam)
-            if not (np.isfinite(K).all() and np.isfinite(f).all()):  # beside a place where a spring has no direction
+            K, _ = self.stiffness(q, at)
+            if not (np.isfinite(K).all() and np.isfinite(at.along).all()):  # beside where a spring has no direction
                 q, _ = close(self.system, q + 0.01 * self.reach, self.t, self.held, iterations=30)
-                free, f, lam, size = self.forces(q)
+                at = self.evenly(q)
                 continue
-            change = free @ np.linalg.lstsq(K, f, rcond=RANK)[0] * self.scale
+            change = at.free @ np.linalg.lstsq(K, at.along, rcond=RANK)[0] * at.unit
             lean = np.abs(self.leans(q + change) - self.leans(q)).max(initial=0.0)
             share = min(1.0, 0.5 / max(np.abs(change / self.reach).max(), lean, 0.5))
             while share > 1e-3:
-                there, opened = close(self.system, q + share * change, self.t, self.held, iterations=12)
-                if not opened:
-                    new = self.forces(there)
-                    if np.linalg.norm(new[1]) < np.linalg.norm(f):
-                        break
+                there, opened = close(self.system, q + share * change, self.t, self.held, 12, at.unit)
+                if not opened and np.linalg.norm(self.forces(there, at.unit).along) < np.linalg.norm(at.along):
+                    break
                 share /= 2
             else:
                 break
-            q, (free, f, lam, size) = there, new
+            q, at = there, self.evenly(there)
         # close to a change point too many rows seem independent, and nothing free
-        return q if np.abs(f).max(initial=0.0) <= BALANCED * size and len(f) >= self.degrees else None
+        return q if at.balanced(BALANCED) and len(at.along) >= self.degrees else None
 
     def fallen(self, q: np.ndarray) -> np.ndarray | None:
         """Where a mechanism rests that sinks from a closed position: downhill along the free motions, by Newton's
         method with stiffness taken as positive; None if it finds no rest."""
         for _ in range(FALLS):
-            free, f, lam, _ = self.forces(q)
-            K, size = self.stiffness(q, free, lam)
-            if not len(f) or not (np.isfinite(K).all() and np.isfinite(f).all()):
+            at = self.evenly(q)
+            K, size = self.stiffness(q, at)
+            if not len(K) or not (np.isfinite(K).all() and np.isfinite(at.along).all()):
                 return None
             values, ways = np.linalg.eigh(K)
-            stiff, along = np.maximum(np.abs(values), NEUTRAL * size), ways.T @ f
-            if values[0] > 0 and np.abs(ways @ (along / stiff)).max() < 0.1:  # in a hollow, near its ground
+            stiff, along, ways = np.maximum(np.abs(values), NEUTRAL * size), ways.T @ at.along, at.free @ ways
+            change, more = ways @ (along / stiff) * at.unit, NEUTRAL * size
+            if values[0] > 0 and np.abs(change / self.scale).max() < 0.1:  # in a hollow, near its ground
                 return self.rest(q)
-            change, more = free @ (ways @ (along / stiff)) * self.scale, NEUTRAL * size
             while np.abs(change[2::3]).max(initial=0.0) > 0.5:  # soft ways are held back, the others go all the way
-                change, more = free @ (ways @ (along / (stiff + more))) * self.scale, 2 * more
+                change, more = ways @ (along / (stiff + more)) * at.unit, 2 * more
             share, height = 1.0, self.system.evaluate(q, t=self.t).potential
             for _ in range(10):
-                there, opened = close(self.system, q + share * change, self.t, self.held, iterations=30)
+                there, opened = close(self.system, q + share * change, self.t, self.held, 30, at.unit)
                 if not opened and self.system.evaluate(there, t=self.t).potential < height:
                     break
                 share /= 2
@@ -239,35 +280,41 @@ class _Search:
 
     def rests(self, q: np.ndarray) -> bool:
         """Whether a position is closed and balanced."""
-        here = self.system.evaluate(q, t=self.t)
-        _, f, _, size = self.forces(q)
-        closed = np.abs(here.residual).max(initial=0.0) <= 1e3 * CLOSED
-        return bool(closed and np.abs(f).max(initial=0.0) <= BALANCED * size)
+        closed = np.abs(self.system.evaluate(q, t=self.t).residual).max(initial=0.0) <= 1e3 * CLOSED
+        return bool(closed and self.evenly(q).balanced(BALANCED))
 
     def excess(self, q: np.ndarray) -> float:
         """How far a position lies beyond stops, all together (m or rad)."""
         return float(-np.minimum(self.system.evaluate(q, t=self.t).gaps, 0.0).sum())
 
+    def bent(self, q: np.ndarray) -> tuple[_Forces, np.ndarray, np.ndarray, float]:
+        """Forces, eigenvalues of the stiffness and their ways, as columns, in even units, and what counts as zero."""
+        at = self.evenly(q)
+        K, size = self.stiffness(q, at)
+        values, ways = np.linalg.eigh(K)
+        return at, values, at.free @ ways, NEUTRAL * size
+
     def describe(self, q: np.ndarray) -> Equilibrium:
         """Stability and contacts of a position of rest."""
-        free, _, lam, loads = self.forces(q)
-        K, size = self.stiffness(q, free, lam)
-        eigenvalues = np.linalg.eigvalsh(K) if len(K) else np.zeros(0)
+        plain, (_, values, _, none) = self.forces(q), self.bent(q)
+        eigenvalues = np.linalg.eigvalsh(self.stiffness(q, plain)[0])
         stability: Literal["stable", "unstable", "neutral"] = "stable"
-        if (eigenvalues < -NEUTRAL * size).any():
+        if (values < -none).any():
             stability = "unstable"
-        elif (eigenvalues <= NEUTRAL * size).any():
+        elif (values <= none).any():
             stability = "neutral"
-        pulls = {name: lam[self.system.rows.index(f"{name}.{joint.pushing}")] for name, joint in self.loose.items()}
-        tension = tuple(name for name, x in pulls.items() if x > BALANCED * loads)
-        text: str = stability if len(K) else "held by drives and joints, nothing is free to move"
+        pulls = {name: plain.lam[self.system.rows.index(f"{name}.{x.pushing}")] for name, x in self.loose.items()}
+        loads = dict(zip(self.system.mechanism.bodies, plain.loads[::3] / self.scale[0], strict=True))
+        borne = {name: max(loads.get(body, 0.0) for body in joint.bodies()) for name, joint in self.loose.items()}
+        tension = tuple(name for name, x in pulls.items() if x > BALANCED * borne[name])
+        text: str = stability if len(values) else "held by drives and joints, nothing is free to move"
         gaps = dict(zip(self.system.contacts, self.system.evaluate(q, t=self.t).gaps.tolist(), strict=True))
         beyond = tuple(label for label, gap in gaps.items() if gap < -BEYOND)
         wrong = [f"joint {name} would pull with {pulls[name]:.3g} N" for name in tension]
         wrong += [self.stopped(label, -gaps[label]) for label in beyond]
         if wrong:
             text = f"rejected: {' and '.join(wrong)}"
-        return Equilibrium(q, lam, stability, eigenvalues, tension, not wrong, text, beyond)
+        return Equilibrium(q, plain.lam, stability, eigenvalues, tension, not wrong, text, beyond)
 
     def stopped(self, label: str, excess: float) -> str:
         """What is said of a position beyond a stop."""
@@ -287,15 +334,13 @@ class _Search:
     def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...], tuple[str, ...]] | None:
         """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, the
         contacts that pull and the stops it lies beyond; None for an equilibrium that stands alone."""
-        free, _, lam, _ = self.forces(e.q)
-        K, size = self.stiffness(e.q, free, lam)
-        values, ways = np.linalg.eigh(K) if len(K) else (np.zeros(0), K)
-        flat = np.abs(values) <= NEUTRAL * size
-        for way in ways.T[flat]:
-            beside, opened = close(self.system, e.q + 0.01 * (free @ way) * self.scale, self.t, self.held)
-            _, f, _, loads = self.forces(beside)
-            if opened or np.abs(f).max(initial=0.0) > 1e-7 * loads:
+        at, values, ways, none = self.bent(e.q)
+        flat = np.abs(values) <= none
+        for way in (ways[:, flat] * at.unit[:, None]).T:
+            far = 0.01 * way / np.abs(way / self.scale).max()
+            beside, opened = close(self.system, e.q + far, self.t, self.held)
+            if opened or not self.evenly(beside).balanced(1e-7):
                 return None  # flat, but alone
         if not flat.any():
             return None
-        return int((values < -NEUTRAL * size).sum()), int(flat.sum()), e.tension, e.beyond
+        return int((values < -none).sum()), int(flat.sum()), e.tension, e.beyond
