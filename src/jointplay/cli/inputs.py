@@ -108,7 +108,7 @@ def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
         plain = unit in ("1", "%")
         try:
             wanted = Dimension("a number", "" if plain else unit)
-            found[name] = parse_quantity(text.removesuffix(unit) if plain else text, wanted)
+            found[name] = parse_quantity(text.removesuffix("%") if unit == "%" else text, wanted)
         except UnitError as error:
             raise InputError(f"--limit {name}={text}: {error}") from None
     return found

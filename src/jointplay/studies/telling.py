@@ -38,6 +38,7 @@ def is_sampled(study: Dataset) -> bool:
 def unit_of(array: DataArray) -> tuple[float, str]:
     """The unit in which people read these numbers: its size in SI units, and its name."""
     unit = str(array.attrs.get("units", ""))
+    unit = "" if unit == "1" else unit
     if not np.issubdtype(array.dtype, np.number):
         return 1.0, unit
     size, name = spoken(unit, float(np.nanmax(np.abs(array.values), initial=0.0)))
