@@ -16,7 +16,7 @@ from ..physics.step import is_number
 from ..simulation import Stepper, seconds, settled_time
 from ..system import System
 from . import metrics as meters
-from .axes import Fitted, address_of, read_axes
+from .axes import Fitted, address_of, read_axes, refuse
 from .plan import Plan
 from .sampling import Samples, draw
 from .store import FORMAT
@@ -49,11 +49,21 @@ def subject_of(
     mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
     if settled and mechanism.control is not None and not mechanism.control.settled:
         mechanism = mechanism.with_({"control.settled": settled})
-    for key, x in over.items() if isinstance(over, Mapping) else ():
-        if isinstance(x, str | Fitted) and isinstance(key, str) and address_of(key).endswith(".clearance"):
-            fit = x.fit if isinstance(x, Fitted) else x
-            mechanism = mechanism.loosen(address_of(key).removesuffix(".clearance"), fit=fit)  # its radius
-    return Machine(mechanism, stepper, named)
+    return Machine(fitted(mechanism, over), stepper, named)
+
+
+def fitted(mechanism: Mechanism, over: Any) -> Mechanism:
+    """The mechanism with the radii of the fits that are varied."""
+    given = over.items() if isinstance(over, Mapping) else ()
+    varied = [(address, x) for key, x in given for address in (key if isinstance(key, tuple) else (key,))]
+    for address, x in varied:
+        if isinstance(x, str | Fitted) and isinstance(address, str) and address_of(address).endswith(".clearance"):
+            joint = address_of(address).removesuffix(".clearance")
+            mechanism = mechanism.loosen(joint, fit=x.fit if isinstance(x, Fitted) else x)
+            radius = f"{joint}.{mechanism.joints[joint].inner}"
+            if radius in dict(varied):
+                refuse(radius, "is already given by the fit; keep one")
+    return mechanism
 
 
 def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | None, seed: int) -> Plan:
