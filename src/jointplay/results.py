@@ -326,6 +326,16 @@ def notes(run: Dataset) -> list[str]:
     return found
 
 
+def without_impacts(run: Dataset) -> str:
+    """What the peaks of forces of a run leave out, if it had rigid impacts."""
+    if "peak_impulse" not in run or not float(run["impacts"].sum()):
+        return ""
+    return (
+        "Peak forces are those between impacts: rigid contact gives an impact an impulse (N s) and no force; "
+        "compliant contact gives the force."
+    )
+
+
 def audited(run: Dataset, name: str) -> float:
     """The value of one entry of the audit."""
     found = {entry["name"]: entry["value"] for entry in audit(run)}

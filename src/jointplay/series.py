@@ -160,10 +160,10 @@ def spelled(signal: str) -> str:
 
 
 def _mark(given: str, unit: str) -> float:
-    from .model.units import Dimension, UnitError, parse_quantity
+    from .parts.units import UnitError, measured_in, parse_quantity
 
     try:
-        return parse_quantity(given, Dimension("a number", unit))
+        return parse_quantity(given, measured_in(unit))
     except UnitError as error:
         raise InputError(f"when: the mark {error}") from None
 

@@ -1,7 +1,11 @@
-"""Draw the pictures of docs/figures.md and the film of README again: python -m tests.browser.pictures"""
+"""Draw the pictures of docs/figures.md, the pages of docs/studies.md and the film of README again:
+python -m tests.browser.pictures, or only some of them: python -m tests.browser.pictures studies"""
 
+import contextlib
 import io
 import math
+import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -58,17 +62,50 @@ def stills() -> None:
         browser.close()
 
 
+CONTROL = jp.control.feedback_linearisation("crank", jp.sine(6.0, 0.75 * math.pi), k1=2000, k2=200)
+
+
+def studies() -> None:
+    """The pages of the two studies of docs/studies.md: the slider-crank of the tutorial with its fits, and a grid."""
+    from playwright.sync_api import sync_playwright
+
+    tutorial = (IMAGES.parent / "tutorial.md").read_text(encoding="utf-8")
+    [slider] = re.findall(r"```yaml\n(name: my slider-crank.*?)```", tutorial, re.DOTALL)
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
+        jp.sweep(
+            jp.loads(slider).with_({"motor.speed": "300 rpm"}), {"J2.fit": "20 H7/g6", "J3.fit": "20 H8/f7"},
+            samples=1024, until=0.4, settled=0.2, stepper=jp.MoreauJean(1e-5),
+            metrics=["shift[slider]", "peak_force[J3]"], store="slider.zarr",
+        )  # fmt: skip
+        jp.sweep(
+            jp.library.crank_rocker_2016(friction=0.1).replace(control=CONTROL),
+            {f"{joint}.clearance": jp.grid(0, "5 mm", 6) for joint in ("J2", "J3")},
+            until=4.0, settled=2.0, stepper=jp.MoreauJean(2e-5),
+            metrics=["error_max[crank]", "deviation"], store="rocker.zarr",
+        )  # fmt: skip
+        browser = playwright.chromium.launch(executable_path=report.chromium(), args=["--no-sandbox"])
+        limits = {"slider": {"shift[slider]": 40e-6}, "rocker": {}}
+        for name, (store, width, height) in {"page": ("slider", 1100, 1180), "grid": ("rocker", 1100, 960)}.items():
+            file = report.write_study(f"{store}.zarr", f"{store}.html", limits[store])
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.goto(file.resolve().as_uri())
+            until(page, "window.jointplay && window.jointplay.ready")
+            if store == "rocker":
+                page.locator("#figure .cell").nth(21).click()
+            shrink(page.screenshot(), IMAGES / f"study_{name}.png")
+        browser.close()
+
+
 def film() -> None:
     """The crank-rocker of the demo, as README shows it: two periods of its reference."""
-    control = jp.control.feedback_linearisation("crank", jp.sine(6.0, 0.75 * math.pi), k1=2000, k2=200)
     loose = jp.library.crank_rocker_2016(3e-3, 3e-3, friction=0.1).replace(
-        name="crank-rocker under control, 3 mm of play", control=control
+        name="crank-rocker under control, 3 mm of play", control=CONTROL
     )
     run = jp.simulate(loose, 16 / 3, jp.MoreauJean(1e-5), every=1e-3)
     report.movie(run, IMAGES / "crank_rocker.gif", seconds=6.0, rate=12)
 
 
 if __name__ == "__main__":
-    film()
-    figures()
-    stills()
+    drawn = {"film": film, "figures": figures, "stills": stills, "studies": studies}
+    for name in sys.argv[1:] or drawn:
+        drawn[name]()

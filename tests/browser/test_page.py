@@ -80,6 +80,11 @@ def test_a_time_in_the_address_stands_still(opened, rocker_file, hash, t):
     assert settled(page)["time"] == pytest.approx(t, abs=1e-6) and not page.evaluate("jointplay.state.playing")
 
 
+def test_headline_numbers_say_that_rigid_impacts_have_no_force(opened, rocker_file):
+    page = opened(rocker_file)
+    assert "an impulse (N s) and no force" in page.locator("#headlines .hint").inner_text()
+
+
 def test_a_gear_with_play_shows_its_torque(opened, tmp_path):
     wheels = {name: Body(mass=1.0, inertia=0.01, points={"axle": (0, 0)}) for name in ("driver", "driven")}
     made = Mechanism(

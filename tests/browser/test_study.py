@@ -76,3 +76,33 @@ def test_lengths_are_read_in_millimetres(tmp_path):
     [axis], metric = content["axes"], content["metrics"]["value"]
     assert (axis["unit"], axis["values"]) == ("mm", [0.0, 2.5, 5.0])
     assert (metric["unit"], metric["values"], metric["limit"]) == ("µm", [0.0, 25.0, 50.0], 40.0)
+
+
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll('#figure text')].map((x) => [x.textContent, x.getBoundingClientRect()]);
+  const apart = (p, q) => p.right <= q.left || q.right <= p.left || p.bottom <= q.top + 3 || q.bottom <= p.top + 3;
+  return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => !apart(p, q)).map(([b]) => `${a} on ${b}`));
+}"""
+
+
+@pytest.mark.parametrize("width", [400, 800])
+def test_no_label_stands_on_another_however_long_the_numbers_are(opened, tmp_path, width):
+    names = {"rigid with friction and restitution": 1.0, "compliant, steel on bronze, hunt_crossley": 2.0, "none": 3.0}
+    spread = jp.grid(1e-3, 10, 13, spacing="logarithmic")
+    long = jp.grid(0, 12345.67, 31)
+    studies = (
+        jp.sweep(lambda contact: -9.123456 + contact * 1e-5, {"contact": names}),
+        jp.sweep(lambda contact, x: 123456 + contact * x, {"contact": names, "x": long}),
+        jp.sweep(lambda a, b: a * b, {"a": spread, "b": spread}),
+        jp.sweep(lambda a: 123456 + 1e-3 * a, {"a": jp.uniform(0, 1)}, samples=64),
+    )
+    for i, study in enumerate(studies):
+        page = opened(report.write_study(study, tmp_path / f"{i}.html"), width=width)
+        assert page.evaluate(OVERLAPPING) == []
+        assert page.locator("#figure text").count() > 5
+
+
+def test_marks_of_a_scale_are_written_whole(opened, tmp_path):
+    study = jp.sweep(lambda a, b: 123450 + a * b, {"a": jp.grid(0, 1, 2), "b": jp.grid(0, 1250, 2)})
+    page = opened(report.write_study(study, tmp_path / "page.html"))
+    assert {"123500", "123750", "124250"} <= set(page.locator("#figure text").all_text_contents())

@@ -60,6 +60,7 @@ def test_run_writes_a_result_and_says_how_it_went(here: Path, capsys):
     assert shown["mechanism"] == "swing" and shown["degrees of freedom"] == "1" and shown["outcome"] == "done"
     assert shown["simulated"].startswith("0.5 s in ") and shown["stepper"].startswith("RungeKutta(")
     assert any(name.startswith("audit: energy") for name in shown) and "N at" in shown["peak force J1"]
+    assert "rigid contact" not in shown
     assert shown["written"].startswith("swing.nc (")
     assert names(here) == ["swing.nc", "swing.yaml"]
     run = results.load("swing.nc")
@@ -89,11 +90,13 @@ start: {arm: 0, arm.x: %s, arm.y: 0}
 
 
 def test_rigid_contact_runs_with_its_own_stepper(here: Path, capsys):
-    Path("rattling.yaml").write_text(RATTLING % 0.5)
+    Path("rattling.yaml").write_text(RATTLING % 0.5 + "journals: centred\n")
     assert main(["run", "rattling.yaml", "--until", "0.1", "--step", "0.1 ms", "--convergence"]) == 0
     shown = table(capsys.readouterr().out)
     assert shown["stepper"].startswith("MoreauJean(step=0.0001") and "impacts, free" in shown["contact J1"]
     assert " deg, " in shown["at the end arm"] and float(shown["audit: penetration"].split()[0]) < 1e-11
+    assert shown["rigid contact"] == results.without_impacts(results.load("rattling.nc"))
+    assert shown["rigid contact"].startswith("Peak forces are those between impacts")
 
 
 def test_the_order_of_rigid_steps_can_be_chosen(here: Path, capsys):

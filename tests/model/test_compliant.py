@@ -9,11 +9,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from jointplay import model
+from jointplay import model, statics
 from jointplay.laws import law
 from jointplay.laws.friction import FRICTION
 from jointplay.laws.normal import NORMAL
 from jointplay.model import Compliant, Following, ModelError, Rigid, library
+from jointplay.model.checks import assumed
+from jointplay.simulation import simulate
 
 CONTACT = """kind: compliant, normal: {law: lankarani_nikravesh, stiffness: 1e9, restitution: 0.9}, \
 friction: {law: ambrosio, friction: 0.1, v0: 1 mm/s, v1: 10 mm/s}"""
@@ -360,3 +362,17 @@ def test_adams():
     )
     text = "compliant.normal.law: only adams_impact is IMPACT of ADAMS, and this is hertz"
     assert message(lambda: Compliant(normal="hertz").adams()) == text
+
+
+@pytest.mark.parametrize("normal", ["exact_restitution", {"law": "hunt_crossley", "restitution": 0.5}])
+def test_a_stiffness_that_nobody_gave_is_told_beside_that_of_steel(normal):
+    contact = Compliant(normal=normal)
+    default = library.slider_crank().loosen("J2", "0.5 mm", journal_radius="10 mm", contact=contact)
+    [note] = assumed(default)
+    assert "joint 'J2'" in note and "1e+09 N/m^1.5" in note and "from_material" in note
+    assert note in statics.check(default).notes and note not in statics.check(default).warnings
+    assert note in json.loads(simulate(default, 1e-3).attrs["notes"])
+    steel, _ = Compliant.from_material(210e9, 0.3, journal_radius=0.01, clearance=5e-4, mass=1.0, speed=0.1)
+    assert f"has {steel.normal.values['stiffness']:.2g} N/m^1.5" in note
+    given = default.loosen("J2", "0.5 mm", contact=steel)
+    assert [*assumed(given)] == [] and not any("default" in note for note in statics.check(given).notes)

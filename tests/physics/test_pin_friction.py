@@ -7,10 +7,12 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+from jointplay import statics
 from jointplay.laws.friction import modified_coulomb
 from jointplay.model import library, loads
 from jointplay.results import audited
 from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, simulate
+from jointplay.system import System
 
 LAW = {"law": "modified_coulomb", "static_friction": 0.3, "friction": 0.2, "v_s": 0.01, "v_d": 0.1}
 ROUGH = """
@@ -99,3 +101,39 @@ def test_rough_pins_are_refused_where_they_cannot_be():
                 "{law: modified_coulomb, static_friction: 0.3, friction: 0.2, v_s: 0.01, v_d: 0.1}", "{law: lugre}"
             )
         )
+
+
+ECCENTRIC = """
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies:
+  crank: {{mass: 1, inertia: 1e-5, points: {{o: [0, 0], p: [5 mm, 0]}}}}
+  rod: {{bar: 0.2, mass: 0.5}}
+  ram: {{mass: 5, inertia: 0.01}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, crank.o]}}
+  J2: {{kind: revolute, between: [crank.p, rod.start], journal_radius: 40 mm,
+       pin_friction: {{law: threlfall, friction: {mu}, v_r: 1e-3}}}}
+  J3: {{kind: revolute, between: [rod.end, ram.centre]}}
+  J4: {{kind: prismatic, between: [ground.O, ram.centre], axis: [1, 0]}}
+forces: {{f: {{kind: force, at: ram.centre, x: 200}}}}
+start: {{crank: 1.57, crank.rate: 3, rod: 0}}
+"""
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.12, 0.15, 0.2, 0.3, 0.6])
+def test_of_two_solutions_the_one_that_goes_on_from_little_friction_is_taken(mu):
+    """An eccentric may lock: torque^2 = g^2 |l + c torque|^2 has two roots from mu = 0.14 on.  The larger one, 20 times
+    the other, was taken."""
+    press = loads(ECCENTRIC.format(mu=mu))
+    run = simulate(press, 1e-6, error=False)
+    system = System(press)
+    q, v = statics.start(system)[:2]
+    here, turned = system.evaluate(q, v), np.zeros(9)
+    turned[[2, 5]] = -1.0, 1.0
+    rows = [i for i, row in enumerate(system.rows) if row.startswith("J2.")]
+    free, loaded = (here.accelerations(more)[1][rows] for more in (np.zeros(9), turned))
+    c, g = loaded - free, 0.04 * mu / math.sqrt(1 + mu * mu)
+    roots = np.roots([1 - g * g * c @ c, -2 * g * g * free @ c, -g * g * free @ free])
+    assert float(run.moment.sel(joint="J2")[0]) == pytest.approx(min(roots[roots > 0]), rel=1e-8)
+    assert ("it may lock" in run.notes) is bool((roots > 0).all()) is (mu > 0.14)

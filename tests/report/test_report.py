@@ -76,6 +76,7 @@ def test_a_run_without_stated_errors_shows_its_headline_numbers_too():
     numbers, run = dict(content["numbers"]), runs.controlled()
     assert "errors" not in run.attrs or not json.loads(run.attrs["errors"])
     joint = str(run.joint.values[0])
+    assert content["between"] and not parts(report.html(runs.compliant()))[0]["between"]  # rigid impacts have no force
     assert numbers[f"{joint}.peak_force"] == f"{float(run.peak_force[0]):.6g} N"
     assert any(name.endswith(".error_max") and text.endswith(" rad") for name, text in numbers.items())
 

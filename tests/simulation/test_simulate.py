@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 
-from jointplay import results
+from jointplay import results, statics
 from jointplay.errors import InputError
 from jointplay.model import Following, Rigid, library, loads
 from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
@@ -281,6 +281,15 @@ def test_odd_starts_and_idle_friction_are_noted():
     assert any("acts only with play" in note and "pin_friction" in note for note in notes)
     moved = simulate(library.slider_crank(speed=1.0), 0.1, start={"crank": 1.0})
     assert any("start crank = 57.296 deg is taken as a guess" in note for note in json.loads(moved.attrs["notes"]))
+
+
+def test_rough_start_values_are_told_by_check_and_by_runs_only_if_they_are_far_off():
+    driven = library.slider_crank(speed=1.0)
+    begun = float(statics.start(System(driven))[0][2])
+    for off, checked, noted in ((0.01, False, False), (0.05, True, False), (0.1, True, True)):
+        rough = driven.with_({"start.crank": begun + off})
+        assert any("start crank" in note for note in statics.check(rough).notes) == checked
+        assert any("start crank" in note for note in json.loads(simulate(rough, 0.01).attrs["notes"])) == noted
 
 
 def test_a_spring_without_a_direction_is_named():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jointplay as jp
-from jointplay import studies
+from jointplay import report, studies
 from jointplay.cli import inputs, main
 from jointplay.cli.sweep import judged
 from jointplay.model.files import dumps
@@ -71,7 +71,7 @@ def test_samples_shards_and_what_they_mean(here, capsys):
     assert main(["sweep", "collect", "mc.zarr", "--limit", "peak_force[J2]=0.004 kN"]) == 0
     assert capsys.readouterr().out == said
     assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4 mm"]) == 2
-    assert "must be a number in N, got '4 mm' (a length, wrong dimension)" in capsys.readouterr().err
+    assert "must be a force in N, got '4 mm' (a length, wrong dimension)" in capsys.readouterr().err
     assert main([*asked, "--limit", "peak_force[J2]=4", "--quiet"]) == 0  # all is there
     assert capsys.readouterr().out == ""
     assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4", "-o", "mc.html"]) == 0
@@ -161,3 +161,14 @@ def test_times_may_have_units_and_be_turns_of_a_drive(here, capsys):
     same = {"metrics": "peak_force[J2]", "stepper": jp.MoreauJean(2e-4)}
     found = jp.sweep(mechanism, {"J2.clearance": ["10 um"]}, until="10 ms", settled="0.002 turns", **same)
     assert float(found["peak_force[J2]"][0]) == float(table["peak_force[J2]"][1])
+
+
+def test_a_fit_is_told_as_the_drawing_has_it(tmp_path):
+    over = {"J2.clearance": jp.fit("20 H7/g6"), "J3.clearance": jp.uniform(0, 1e-5)}
+    drawn = jp.sweep(lambda **x: {"e": sum(x.values())}, over, samples=64, store=tmp_path / "drawn.zarr")
+    told = dict(telling.varied(drawn))
+    assert told["varied: J2.clearance"].endswith("64 samples of the fit 20 H7/g6")
+    assert told["varied: J3.clearance"].endswith("64 samples")
+    assert {row[0] for row in telling.ranking_lines(drawn, "e")[1:]} == {"J2.clearance (20 H7/g6)", "J3.clearance"}
+    facts = dict(report.study.payload(studies.open_study(tmp_path / "drawn.zarr"), "", {})["facts"])
+    assert facts["varied: J2.clearance"] == told["varied: J2.clearance"]

@@ -102,9 +102,15 @@ def test_the_time_of_a_rate_says_how_it_was_sampled():
     ("metric", "said"),
     [
         ("when(y[ball])", "above or below which mark"),
-        ("when(y[ball] above 1 mm)", "must be a name such as|above or below|number in SI"),
-        ("when(y[ball] above high)", "number in SI units, got 'high'"),
-        ("when(y[ball] above nan)", "number in SI units"),
+        (
+            "when(y[ball] above 30 deg)",
+            "the mark must be a length in m, got '30 deg'.*; give a number such as .* '1.5 m'",
+        ),
+        ("when(angle[ball] above 1 mm)", "the mark must be an angle in rad, got '1 mm'"),
+        ("when(angle_rate[ball] above 3 1/min)", "does not say turns or radians"),
+        ("when(y[ball] above 1 mn)", "unknown unit 'mn'; did you mean 'm"),
+        ("when(y[ball] above high)", "a number such as 1.5, got 'high'"),
+        ("when(y[ball] above nan)", "must be finite"),
         ("when(mass[ball] above 1)", "no run has 'mass'"),
         ("when(y[bal] above 1)", "did you mean 'ball'"),
     ],
@@ -132,10 +138,27 @@ def test_a_mark_may_carry_its_unit():
     for wrong, said in (
         ({"name": "y", "label": "bal", "below": 0}, "no body 'bal' has y; did you mean 'ball'"),
         ({"name": "yy", "label": "ball", "below": 0}, "did you mean 'y'"),
-        ({"name": "y", "label": "ball", "below": "3 N"}, "must be a number in m"),
+        ({"name": "y", "label": "ball", "below": "3 N"}, "must be a length in m"),
     ):
         with pytest.raises(InputError, match=said):
             jp.results.when(fall, **wrong)
+
+
+def test_the_mark_of_a_metric_may_carry_its_unit(tmp_path):
+    thrown = BALL.replace(start={"ball.y.rate": 3.0, "ball.rate": 2.0})
+    pairs = {
+        "when(y[ball] below -200 mm)": "when(y[ball] below -0.2)",
+        "when(angle[ball] above 30 deg)": f"when(angle[ball] above {math.radians(30)!r})",
+        "when(y_rate[ball] < 6 km/h)": f"when(y_rate[ball] below {6 / 3.6!r})",
+    }
+    asked = {"until": 1.0, "metrics": [*pairs, *pairs.values()], "store": tmp_path / "study.zarr"}
+    table = jp.sweep(thrown, {"ball.mass": [1.0]}, **asked)
+    for one, other in pairs.items():
+        name = one.replace("< 6 km/h", "below 6 km h^-1")  # names in files have no strokes
+        assert 0 < float(table[name][0]) == pytest.approx(float(table[other][0]), abs=1e-12)
+    assert table["when(angle[ball] above 30 deg)"].attrs["long_name"].endswith("above 30 deg")
+    more = jp.sweep(thrown, {"ball.mass": [1.0, 2.0]}, **asked)  # a store is taken up by the names in it
+    assert float(more["when(y[ball] below -200 mm)"][1]) == float(table["when(y[ball] below -200 mm)"][0])
 
 
 def test_a_signal_has_one_name_and_other_spellings_are_taken():
@@ -223,3 +246,30 @@ def test_a_list_is_no_metric():
     loose = jp.library.crank_rocker_2016(1e-3)
     with pytest.raises(InputError, match="is a list; give a function"):
         jp.sweep(loose, {"crank.mass": [1.0, 2.0]}, until=0.01, metrics=["impact_time"], stepper=jp.MoreauJean(1e-4))
+
+
+def test_how_much_later_an_event_is_than_with_ideal_joints():
+    ideal = jp.library.slider_crank(speed=30.0)
+    stepper = jp.MoreauJean(1e-5)
+    names = ["later(x[slider] below 250 mm)", "later(x_rate[slider] > 1)", "later(force[J1] above 300 N)"]
+    over = {"J3.clearance": [0.0, 2e-4, 4e-4]}
+    table = jp.sweep(ideal, over, until=0.2, settled=0.01, every=1e-3, stepper=stepper, metrics=names)
+    asked = {"until": 0.2, "every": 1e-3, "stepper": stepper}
+    runs = [jp.simulate(ideal, **asked), jp.simulate(ideal.loosen("J3", 4e-4), **asked)]
+    for name, signal, mark in (
+        (names[0], "x", {"below": 0.25}),
+        ("later(x_rate[slider] above 1)", "x_rate", {"above": 1.0}),
+    ):
+        first, second = (jp.results.when(run, signal, "slider", begin=0.01, **mark) for run in runs)
+        assert float(table[name][2]) == pytest.approx(second - first, rel=1e-6) != 0
+    assert (table.isel({"J3.clearance": 0})[[names[0]]].to_array() == 0).all()  # a clearance of 0 is the ideal joint
+    assert np.isfinite(table[names[2]]).all()
+    said = table[names[0]].attrs
+    assert said["units"] == "s" and said["long_name"].startswith("how much later than with ideal joints")
+
+
+def test_what_is_beyond_its_mark_already_is_not_later():
+    loose = jp.library.slider_crank(speed=30.0).loosen("J3", 2e-4)
+    metric = "later(x[slider] above 0.1)"
+    table = jp.sweep(loose, {"rod.mass": [0.5]}, until=0.02, stepper=jp.MoreauJean(1e-4), metrics=metric)
+    assert table[metric].isnull().all()

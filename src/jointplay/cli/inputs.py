@@ -98,7 +98,7 @@ def limits(given: Sequence[str]) -> dict[str, str]:
 
 def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
     """Limits in the units that the metrics of a study have."""
-    from jointplay.model.units import Dimension, UnitError, parse_quantity
+    from jointplay.parts.units import UnitError, measured_in, parse_quantity
     from jointplay.studies.meaning import numbers
 
     found = {}
@@ -107,7 +107,7 @@ def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
         unit = str(study[name].attrs.get("units", "1"))
         plain = unit in ("1", "%")
         try:
-            wanted = Dimension("a number", "" if plain else unit)
+            wanted = measured_in("" if plain else unit)
             found[name] = parse_quantity(text.removesuffix("%") if unit == "%" else text, wanted)
         except UnitError as error:
             raise InputError(f"--limit {name}={text}: {error}") from None

@@ -218,6 +218,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         lines.append((f"audit: {entry['name']}", value + (said if entry["judgement"] != "fine" else "")))
     numbers = Told(found)
     lines += numbers.verdict() + numbers.ends() + _contacts(found, numbers) + _peaks(mechanism, found, numbers)
+    lines += [("rigid contact", text)] if (text := results.without_impacts(found)) else []
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):

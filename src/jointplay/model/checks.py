@@ -5,18 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ..elements import Compliant
 from ..elements.sized import mm
+from ..laws.materials import contact_modulus, hertz_stiffness
 from .mechanism import Mechanism
 
 LOOSEST = 1 / 3  # of the shortest body: a greater clearance is hardly meant
 UNLIKE = 200.0  # times longer than any other body: hardly meant
 UNIT = "a number without a unit is in metres"
+STEEL = contact_modulus(210e9, 0.3)  # Pa
 TURNS = 2 * math.tau  # rad: an angle at the start that is more was hardly meant in rad
 
 
 def implausible(mechanism: Mechanism) -> list[str]:
     """What the joints find doubtful in themselves, a line each."""
     return [text for name, joint in mechanism.joints.items() for text in joint.doubts(name)]
+
+
+def assumed(mechanism: Mechanism) -> Iterator[str]:
+    """Compliant contacts with the stiffness that their law has if none is given, beside that of steel pins."""
+    for name, joint in mechanism.loose(Compliant).items():
+        choice = joint.contact.normal
+        stiffness, exponent = choice.values.get("stiffness"), choice.values.get("exponent", 1.0)
+        if stiffness is None or stiffness != choice.law.own["stiffness"]:
+            continue
+        unit = f"N/m^{exponent:g}" if joint.play_unit == "m" else f"N m/rad^{exponent:g}"
+        radius, steel = getattr(joint, "journal_radius", 0.0), ""
+        if radius > 0 and exponent == 1.5:
+            like = hertz_stiffness(STEEL, radius, joint.looseness)
+            steel = f"; by Hertz steel on steel of this size has {like:.2g} {unit}"
+        yield (
+            f"joint {name!r}: its contact stiffness, {stiffness:g} {unit}, is the default of the law "
+            f"{choice.law.name!r}, a guess that knows nothing of the parts{steel}. Forces and durations of impacts "
+            "depend on it: give a stiffness, or compute it from the material (Compliant.from_material)"
+        )
 
 
 def sizes(mechanism: Mechanism) -> dict[str, float]:

@@ -209,6 +209,8 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0, angles: Sequenc
     """A chain of n equal uniform bars hanging from O; angles (rad) are the bars' own, hanging down by default."""
     if n < 1:
         raise InputError(f"a pendulum needs at least one bar, got n = {n}")
+    if angles is not None and len(angles) != n:
+        raise InputError(f"a pendulum of n = {n} bars needs as many angles, got {len(angles)}")
     names = [f"bar{i + 1}" for i in range(n)]
     joints = {"J1": Revolute(between=("ground.O", "bar1.start"))}
     for i in range(1, n):

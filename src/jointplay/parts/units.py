@@ -137,6 +137,15 @@ TORSIONAL_DAMPING = Dimension("a torsional damping", "N*m*s/rad")
 _KNOWN = (LENGTH, MASS, TIME, ANGLE, RATE, SPEED, ACCELERATION, INERTIA, FORCE, TORQUE, STIFFNESS, DAMPING)
 
 
+def measured_in(unit: str) -> Dimension:
+    """What a number in this SI unit is.
+
+    >>> measured_in("rad").name, measured_in("m^2").name
+    ('an angle', 'a number')
+    """
+    return next((d for d in (NUMBER, *_KNOWN) if d.unit == unit), Dimension("a number", unit))
+
+
 @functools.lru_cache(maxsize=1024)
 def parse_unit(text: str) -> Unit:
     """The unit that a text such as `kg*m^2`, `N*s/m` or `1/s` names.

@@ -22,6 +22,7 @@ from .step import Acting, Point, State, Step
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
 NOT_YET = -1.0
 PARTS = 3  # of an adaptive step: it is looked at where they begin and end
+SWEEP = 10.0  # rad, times rtol^(1/5): by more no body turns in a step, 0.25 rad at the default tolerance
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
 
@@ -195,6 +196,8 @@ class States(March):
         motion, h = self.motion, begun.h
         if motion.labels or motion.following:
             h = minimum(h, longest(begun.now.state.v))
+        elif "rtol" in self.stepper.numbers:  # what is driven has no error in any step, but forces are looked at in it
+            h = minimum(h, longest(begun.now.state.v, SWEEP * pow(motion.given("rtol"), 0.2)))
         t = begun.now.state.t
         edge = EDGE * maximum(t, 1e-3)
         knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
@@ -233,6 +236,8 @@ class States(March):
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
             peak("drift", drift)
+            if motion.pins.rough:
+                peak("locks", acting.locks)
             if motion.last is not None:
                 memory("steps.landed", False).value = motion.last < after
             return self.accepted(begun, state, point, acting, h, following)

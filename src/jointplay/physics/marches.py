@@ -260,12 +260,12 @@ class ChosenMarch(March):
         self.record.sample(replace(step.end, t=time), step.shown(), step.pose)
 
 
-def longest(rates: Vector) -> Scalar:
-    """The longest step (s) in which contacts are looked for: by more than TURN no body turns in it."""
+def longest(rates: Vector, turn: Scalar = TURN) -> Scalar:
+    """The longest step (s) in which no body turns by more than an angle (rad)."""
     fastest: Scalar = 1e-300
     for rate in rates[2::3]:
         fastest = maximum(fastest, abs(rate))
-    return TURN / fastest
+    return turn / fastest
 
 
 def up_to(rest: Scalar, h: Scalar) -> Scalar:

@@ -134,7 +134,7 @@ class Motion:
         added = [f + u for f, u in zip(pushed, steered, strict=True)]
         rows, spread, a, multipliers = self.equations.accelerations(q, v, t, added, LOOSE if self.fixed else FLOOR)
         self.rows = rows.labels
-        a, multipliers, torques, left = self.pins.added(rows, spread, v, a, multipliers)
+        a, multipliers, torques, left, locks = self.pins.added(rows, spread, v, a, multipliers)
         powers = [dot(self.equations.applied(q, v, t), v) + dot(steered, v) + dot(multipliers, rows.speed)]
         for name, torque in torques.items():
             powers[0] = powers[0] + torque * self.pins.turning(self.pins.rough[name], v)
@@ -153,7 +153,7 @@ class Motion:
         touches = [one.touch for one in pressed]
         weak = spread.weak(PIVOT) & self.rushes(rows, v)
         firm = sqrt(spread.least())
-        return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, firm, left)
+        return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, firm, left, locks)
 
     def rushes(self, rows: ConstraintRows, v: Sequence[Scalar]) -> Scalar:
         """Where bodies move much faster than the drives tell them to: near the end of what a drive can reach."""

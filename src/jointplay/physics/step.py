@@ -137,6 +137,7 @@ class Acting:
     weak: Scalar = False  # where drives ask for what the mechanism cannot do: rows depend on each other
     firm: Scalar = 1.0  # how far rows are from depending on each other, from 1 down to 0
     left: Scalar = 0.0  # what the friction of pins leaves open (N m)
+    locks: Scalar = 0.0  # how near the pins are to locking, where friction has two solutions: beyond 1
     over: Scalar = None
 
 

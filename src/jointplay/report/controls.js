@@ -39,6 +39,7 @@ function rows(body, pairs) {
 }
 element("headlines").hidden = !content.numbers.length;
 rows(document.querySelector("#headlines tbody"), content.numbers);
+document.querySelector("#headlines .hint").textContent += ` ${content.between}`;
 rows(document.querySelector("#audit tbody"), content.audit.length ? content.audit : [["audit", "this result carries none"]]);
 if (judgement) rows(document.querySelector("#audit tbody"), [["judgement", sentence || judgement]]);
 rows(document.querySelector("#provenance tbody"), [...content.facts, ...(content.command ? [["command", make("code", { text: content.command })]] : [])]);

@@ -122,6 +122,7 @@ def payload(
         "facts": _facts(run, places),
         "audit": _audit(run),
         "numbers": [[entry["name"], results.spoken(entry)] for entry in results.errors(run) or unstated(run)],
+        "between": results.without_impacts(run),
         "judgement": [run.attrs.get("judgement", ""), run.attrs.get("judgement_text", "")],
         "model": run.attrs.get("model", ""),
         "command": command,

@@ -2,7 +2,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
 const NS = "http://www.w3.org/2000/svg";
 const NARROW = innerWidth < 600; // where a wide picture would be read with a magnifying glass
-const W = NARROW ? 400 : 640, H = NARROW ? 330 : 430, LEFT = 66, TOP = 14, BOTTOM = 48;
+const W = NARROW ? 400 : 640, H = NARROW ? 330 : 430, TOP = 14, BOTTOM = 48;
+let LEFT = 66, RIGHT = 24; // as wide as the labels there need
 const STOPS = [[0, 34, 77], [53, 69, 107], [102, 104, 112], [148, 142, 119], [201, 181, 107], [254, 232, 56]]; // cividis
 
 function make(name, attributes = {}, text = null, parent = null) {
@@ -19,13 +20,13 @@ function colour(share) {
   const mixed = STOPS[i].map((x, k) => Math.round(x + (STOPS[i + 1][k] - x) * (at - i)));
   return `rgb(${mixed.join(" ")})`;
 }
+const numeric = (axis) => typeof axis.values[0] === "number";
 const named = (axis) => axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
 
 const state = { metric: Object.keys(data.metrics)[0], fixed: data.axes.map(() => 0), limit: null };
 const shape = data.axes.map((axis) => axis.count);
 const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
 const number = (place) => place.reduce((sum, i, k) => sum + i * strides[k], 0);
-const RIGHT = data.sampled || data.axes.filter((axis) => axis.count > 1).length < 2 ? 24 : 92; // room for the scale of colours
 const drawnAxes = data.sampled ? [] : data.axes.map((_, i) => i).filter((i) => shape[i] > 1).slice(0, 2);
 
 // -- choices
@@ -73,10 +74,30 @@ function ticks(low, high, count = 6) {
   for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + 1e-9 * step; x += step) found.push(Number(x.toPrecision(10)));
   return found;
 }
+const exact = (marks) => marks.map((x) => shown(x, 10)); // round numbers, whole
 function labels(values) { // with as many digits as tell them apart
   let digits = 3, found;
   do found = values.map((x) => shown(x, digits)); while (new Set(found).size < values.length && digits++ < 12);
   return found;
+}
+function wide(svg, texts) { // the widest of some labels
+  const made = make("text", {}, "", svg);
+  const found = texts.map((text) => { made.textContent = text; return made.getComputedTextLength(); });
+  made.remove();
+  return Math.max(0, ...found);
+}
+function cut(svg, text, room) { // a name, its end left out where it is too long
+  let kept = String(text);
+  while (kept.length > 2 && wide(svg, [kept]) > room) kept = `${kept.slice(0, -2)}…`;
+  return kept;
+}
+function apart(at, room) { // which of some labels stand at least so far from the one before
+  let last = -Infinity;
+  return at.map((x) => Math.abs(x - last) >= room && ((last = x), true));
+}
+function below(svg, texts, at, room = Infinity) { // the labels under a figure, cut to their room, as many as do not touch
+  const cuts = texts.map((text) => cut(svg, text, room - 8)), kept = apart(at, wide(svg, cuts) + 8);
+  cuts.forEach((text, i) => { if (kept[i]) make("text", { x: at[i], y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, text, svg); });
 }
 function frame(svg, xLabel, yLabel) {
   make("text", { x: (LEFT + W - RIGHT) / 2, y: H - 8, "text-anchor": "middle" }, xLabel, svg);
@@ -93,11 +114,14 @@ function edges(values, from, to) {
 }
 function cells(svg) {
   const [up, along] = [data.axes[drawnAxes[0]], data.axes[drawnAxes[1]]];
-  const xs = edges(along.values, LEFT, W - RIGHT), ys = edges(up.values, H - BOTTOM, TOP);
   const metric = data.metrics[state.metric];
   const place = (i, j) => { const p = [...state.fixed]; p[drawnAxes[0]] = i; p[drawnAxes[1]] = j; return number(p); };
   const all = up.values.flatMap((_, i) => along.values.map((_, j) => metric.values[place(i, j)])).filter((x) => x !== null);
   const low = Math.min(...all), high = Math.max(...all);
+  const marks = all.length ? ticks(low, high, 5) : [], marked = exact(marks);
+  const beside = numeric(up) ? labels(up.values) : up.values.map((x) => cut(svg, x, W / 4));
+  [LEFT, RIGHT] = [30 + wide(svg, beside), 39 + wide(svg, marked)];
+  const xs = edges(along.values, LEFT, W - RIGHT), ys = edges(up.values, H - BOTTOM, TOP);
   const over = make("rect", { class: "hover", visibility: "hidden" });
   up.values.forEach((_, i) => along.values.forEach((_, j) => {
     const run = place(i, j), value = metric.values[run];
@@ -113,12 +137,12 @@ function cells(svg) {
     cell.addEventListener("keydown", (event) => { if (event.key === "Enter") pick(); });
   }));
   svg.append(over);
-  const every = (n) => Math.max(1, Math.ceil(n / 11));
-  along.values.forEach((x, j) => { if (j % every(along.count) === 0) make("text", { x: (xs[j] + xs[j + 1]) / 2, y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, shown(x, 3), svg); });
-  up.values.forEach((x, i) => { if (i % every(up.count) === 0) make("text", { x: LEFT - 6, y: (ys[i] + ys[i + 1]) / 2 + 4, "text-anchor": "end", class: "soft" }, shown(x, 3), svg); });
+  const centres = (at) => at.slice(1).map((x, i) => (x + at[i]) / 2), sides = centres(ys), kept = apart(sides, 15);
+  if (numeric(along)) below(svg, labels(along.values), centres(xs));
+  else below(svg, along.values, centres(xs), (W - LEFT - RIGHT) / along.count);
+  beside.forEach((text, i) => { if (kept[i]) make("text", { x: LEFT - 6, y: sides[i] + 4, "text-anchor": "end", class: "soft" }, text, svg); });
   frame(svg, named(along), named(up));
   for (let k = 0; k < 60; k++) make("rect", { x: W - RIGHT + 16, y: TOP + (59 - k) * (H - TOP - BOTTOM) / 60, width: 14, height: (H - TOP - BOTTOM) / 60 + 0.6, fill: colour(k / 59) }, null, svg);
-  const marks = all.length ? ticks(low, high, 5) : [], marked = labels(marks);
   marks.forEach((x, i) => make("text", { x: W - RIGHT + 35, y: H - BOTTOM - (x - low) / (high - low || 1) * (H - TOP - BOTTOM) + 4, class: "soft" }, marked[i], svg));
   element("caption").textContent = "Point at a cell for its value; click it for that run." + (all.length < up.count * along.count ? " Red: no value, the run failed or has none." : "");
 }
@@ -126,18 +150,21 @@ function cells(svg) {
 // -- one axis
 function line(svg) {
   const k = drawnAxes[0] ?? 0, axis = data.axes[k], metric = data.metrics[state.metric];
-  const texts = typeof axis.values[0] !== "number", xs = texts ? axis.values.map((_, i) => i) : axis.values;
+  const texts = !numeric(axis), xs = texts ? axis.values.map((_, i) => i) : axis.values;
   const runs = xs.map((_, i) => { const p = [...state.fixed]; p[k] = i; return number(p); });
   const ys = runs.map((run) => metric.values[run]), known = ys.filter((y) => y !== null);
   const low = Math.min(...known), high = Math.max(...known), a = Math.min(...xs), b = Math.max(...xs);
-  const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (y) => H - BOTTOM - (y - low) / (high - low || 1) * (H - TOP - BOTTOM);
-  const marks = known.length ? ticks(low, high) : [], marked = labels(marks);
+  const marks = known.length ? ticks(low, high) : [], marked = exact(marks);
+  LEFT = 30 + wide(svg, marked);
+  const span = W - LEFT - RIGHT, Y = (y) => H - BOTTOM - 8 - (y - low) / (high - low || 1) * (H - TOP - BOTTOM - 8);
+  const X = texts ? (i) => LEFT + (i + 0.5) / xs.length * span : (x) => LEFT + (x - a) / (b - a || 1) * span;
   marks.forEach((y, i) => {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(y), y2: Y(y), stroke: "var(--line)" }, null, svg);
     make("text", { x: LEFT - 6, y: Y(y) + 4, "text-anchor": "end", class: "soft" }, marked[i], svg);
   });
-  if (texts) axis.values.forEach((x, i) => make("text", { x: X(i), y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, x, svg));
-  else for (const x of ticks(a, b)) make("text", { x: X(x), y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, shown(x, 3), svg);
+  const along = ticks(a, b);
+  if (texts) below(svg, axis.values, xs.map(X), span / xs.length);
+  else below(svg, exact(along), along.map(X));
   make("polyline", { points: xs.map((x, i) => ys[i] === null ? "" : `${X(x)},${Y(ys[i])}`).join(" "), fill: "none", stroke: "var(--c0)", "stroke-width": 1.6 }, null, svg);
   xs.forEach((x, i) => {
     if (ys[i] === null) return;
@@ -163,8 +190,10 @@ function histogram(svg) {
   for (const pair of sorted) bins[Math.min(40, Math.max(0, Math.floor((pair[0] - start) / size)))].push(pair);
   const most = Math.max(...bins.map((bin) => bin.length));
   const a = limit === null ? start : Math.min(start, limit), b = limit === null ? high : Math.max(high, limit);
+  const counts = ticks(0, most, 5).filter(Number.isInteger), along = ticks(a, b);
+  LEFT = 30 + wide(svg, counts);
   const X = (x) => LEFT + (x - a) / (b - a || 1) * (W - LEFT - RIGHT), Y = (n) => H - BOTTOM - n / most * (H - TOP - BOTTOM - 30);
-  for (const n of ticks(0, most, 5)) {
+  for (const n of counts) {
     make("line", { x1: LEFT, x2: W - RIGHT, y1: Y(n), y2: Y(n), stroke: "var(--line)" }, null, svg);
     make("text", { x: LEFT - 6, y: Y(n) + 4, "text-anchor": "end", class: "soft" }, n, svg);
   }
@@ -175,19 +204,20 @@ function histogram(svg) {
     bar.addEventListener("click", () => tell(bin[Math.floor(bin.length / 2)][1]));
     bar.addEventListener("pointerenter", () => { element("caption").textContent = `${bin.length} runs from ${shown(from)} to ${shown(from + size)} ${metric.unit}; click for one of them`; });
   });
-  for (const [p, y] of Object.entries(metric.percentiles)) {
+  const parts = Object.entries(metric.percentiles), told = labels(parts.map(([, y]) => y));
+  parts.forEach(([p, y], i) => {
     make("line", { x1: X(y), x2: X(y), y1: TOP + 24, y2: H - BOTTOM, stroke: "var(--ink)", "stroke-dasharray": "4 3" }, null, svg);
     make("text", { x: X(y), y: TOP + 8, "text-anchor": "middle" }, `P${p}`, svg);
-    make("text", { x: X(y), y: TOP + 21, "text-anchor": "middle", class: "soft" }, shown(y, 3), svg);
-  }
-  for (const x of ticks(a, b)) make("text", { x: X(x), y: H - BOTTOM + 16, "text-anchor": "middle", class: "soft" }, shown(x, 3), svg);
+    make("text", { x: X(y), y: TOP + 21, "text-anchor": "middle", class: "soft" }, told[i], svg);
+  });
+  below(svg, exact(along), along.map(X));
   frame(svg, metric.unit ? `${state.metric} (${metric.unit})` : state.metric, "runs");
   if (limit !== null) {
     make("line", { x1: X(limit), x2: X(limit), y1: TOP + 24, y2: H - BOTTOM, stroke: "var(--c1)", "stroke-width": 2 }, null, svg);
     const k = counted.filter(([y, i]) => y === null ? metric.always.includes(i) : y > limit).length, z = 1.959963984540054;
     const centre = (k + z * z / 2) / (n + z * z), half = z / (n + z * z) * Math.sqrt(k * (n - k) / n + z * z / 4);
     const percent = (x) => `${shown(100 * Math.min(Math.max(x, 0), 1), 3)} %`;
-    element("caption").textContent = `${k} of ${n} runs exceed ${shown(limit)} ${metric.unit}: ${percent(k / n)} (${percent(centre - half)} to ${percent(centre + half)} with 95 % confidence)` + (lack && `; ${lack}`);
+    element("caption").textContent = `${k} of ${n} runs exceed ${`${shown(limit, 10)} ${metric.unit}`.trim()}: ${percent(k / n)} (${percent(centre - half)} to ${percent(centre + half)} with 95 % confidence)` + (lack && `; ${lack}`);
   } else element("caption").textContent = (lack && `${lack}. `) + "Give a limit to see the share of runs beyond it; click a bar for one of its runs.";
   if (element("run").dataset.run === undefined) tell(sorted.at(-1)[1], "the run with the greatest value");
 }

@@ -33,6 +33,10 @@ FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force tha
 NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
+LOCKING = (
+    "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
+    "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
+)
 UNSHARED = (
     "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
     "told are one way to share the load, and the motion is right. What bears how much is up to stiffness: leave out "
@@ -155,7 +159,7 @@ def strained(reading: Reading) -> list[str]:
 
     A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
     """
-    notes = []
+    notes = [LOCKING] if reading.largest("locks") > 1 else []
     for label in reading.labels if len(reading.time) else ():
         joint = reading.mechanism.joints[reading.mechanism.owner(label)]
         if not joint.loose or joint.play_unit != "m":

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..elements import Following, Joint
-from ..model.checks import implausible, misread
+from ..model.checks import assumed, implausible, misread
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import start_text, started
@@ -24,7 +24,7 @@ from .assembly import Freedom, freedom, weakest
 from .branches import assemblies
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
-from .starting import TOLD, closed, play_unit, start
+from .starting import FAR, TOLD, closed, leant, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
@@ -44,7 +44,7 @@ class Check:
     warnings: tuple[str, ...]
     drives: str = ""  # what following them over their period showed
     branches: tuple[str, ...] = ()  # other ways in which it can be assembled
-    notes: tuple[str, ...] = ()  # what is no reason to worry: start values that only chose a way to assemble it
+    notes: tuple[str, ...] = ()  # no reason to worry: start values that only chose a way to assemble it, defaults
 
     def __repr__(self) -> str:
         return self.text()
@@ -129,7 +129,7 @@ def check(model: Mechanism | System) -> Check:
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
-    notes = tuple(_guesses(system, q))
+    notes = *_guesses(system, q, TOLD), *leant(system, q), *assumed(mechanism)
     warnings = tuple(text for text in warnings if text not in notes)
     text = "" if around is None else around.text()
     branches = tuple(_branches(system, q))
@@ -215,11 +215,12 @@ def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
     yield from _prescribed(system.mechanism)
-    yield from _guesses(system, q)
+    yield from _guesses(system, q, FAR)
     yield from _whirls(system, q, v)
     yield from _smooth(system.mechanism)
     yield from _tables(system.given)
     yield from misread(system.mechanism)
+    yield from assumed(system.mechanism)
     yield from _idle(system.mechanism)
     here = system.evaluate(q, v)
     for label, gap in zip(system.contacts, here.gaps, strict=True):
@@ -356,13 +357,13 @@ def _prescribed(mechanism: Mechanism) -> Iterator[str]:
             yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
 
 
-def _guesses(system: System, q: np.ndarray) -> Iterator[str]:
-    """Start values that are not held, and so choose the way in which a mechanism is assembled."""
+def _guesses(system: System, q: np.ndarray, least: float) -> Iterator[str]:
+    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size)."""
     for key, given in system.mechanism.start.items():
         body, rest = started(key)
-        at = given if key.endswith("rate") else float(q[system.coordinates.index(key if rest else f"{body}.angle")])
-        if abs(at - given) > TOLD:
-            told, found = start_text(key, given), start_text(key, at)
+        i = -1 if key.endswith("rate") else system.coordinates.index(key if rest else f"{body}.angle")
+        if i >= 0 and abs(q[i] - given) > least * system.sizes[i]:
+            told, found = start_text(key, given), start_text(key, float(q[i]))
             yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,7 +24,8 @@ PRESSED = 1e-14  # of the play: to this a depth is found
 LOOKS = 16  # at a law, for the energy that a contact stores
 SOFTEST = 6  # power of ten: beyond that many plays no depth is looked for
 TINY = 1e-12  # of a slope: a gap that a row does not change
-TOLD = 0.02  # m or rad: `check` tells of each start value that is missed by more
+TOLD = 0.02  # rad, or of the size of a coordinate: `check` tells of each start value that is missed by more
+FAR = math.radians(5.0)  # so do runs beyond this: less is how people give a rough value
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
@@ -96,7 +97,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     }
     at = dict(zip(system.coordinates, q, strict=True))
     if not reclose:
-        missed = {name: abs(at[name] - x) for name, x in given.items() if abs(at[name] - x) > SAME}
+        missed = [name for name, x in given.items() if abs(at[name] - x) > SAME]
         if missed and (exact := _held(system, missed, q)) is not None:
             return exact
     if mechanism.journals != "loaded":
@@ -104,13 +105,17 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     q, v = loaded(system, q, v)
     if mechanism.loose(Following) and np.abs(system.evaluate(q).residual[~rate_rows(system)]).max() > SAME:
         return exactly(system)  # a journal that carries nothing must touch somewhere all the same
-    at = dict(zip(system.coordinates, q, strict=True))
-    moved = [name for name, x in given.items() if name[-2:] in (".x", ".y") and abs(at[name] - x) > SAME]
-    note = f"start: {', '.join(moved)} as without play, so journals begin on the walls that carry them, beside it"
-    note += "; `journals: centred` keeps them in the middle"
-    if moved and note not in system.notes:
-        system.notes.append(note)
     return q, v
+
+
+def leant(system: System, q: np.ndarray) -> Iterator[str]:
+    """Places at the start that are those without play, and so missed by the play."""
+    at = dict(zip(system.coordinates, q, strict=True))
+    given = {name: x for name, x in system.mechanism.start.items() if name[-2:] in (".x", ".y")}
+    moved = [name for name, x in given.items() if abs(at[name] - x) > SAME]
+    if moved and system.leaning is not None and np.array_equal(q, system.leaning):
+        text = "as without play, so journals begin on the walls that carry them, beside it"
+        yield f"start: {', '.join(moved)} {text}; `journals: centred` keeps them in the middle"
 
 
 def exactly(system: System) -> tuple[np.ndarray, np.ndarray]:
@@ -133,10 +138,10 @@ def rated(system: System) -> list[int]:
     return [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
 
 
-def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The start that holds values which the ideal mechanism, at q, misses; None, and a note, where these only choose
-    its branch: angles that would force a joint beyond its play, or with which one in permanent contact does not
-    assemble.  A place is meant exactly."""
+def _held(system: System, missed: list[str], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The start that holds values which the ideal mechanism, at q, misses; None where these only choose its branch:
+    angles that would force a joint beyond its play, or with which one in permanent contact does not assemble.  A place
+    is meant exactly."""
     angles = all(name.endswith(".angle") for name in missed)
     try:
         exact = exactly(system)
@@ -147,10 +152,6 @@ def _held(system: System, missed: dict[str, float], q: np.ndarray) -> tuple[np.n
         depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact[0], q))
         if depth <= SAME or there > SAME or not angles:
             return exact
-    names = ", ".join(name.removesuffix(".angle") for name, off in missed.items() if off <= TOLD)
-    note = f"start {names} is taken as a guess: held exactly, it would open a joint beyond its play"
-    if names and note not in system.notes:
-        system.notes.append(note)
     return None
 
 

@@ -80,7 +80,8 @@ def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | 
     if not axes.drawn:
         text = "there is nothing to draw; give an axis a distribution, such as jp.uniform(0, 1e-3) or a fit"
         raise InputError(f"samples: {text}")
-    told_how = {"method": chosen.method, "factors": [list(a) for a in axes.drawn], "seed": seed}
+    told_how: dict[str, Any] = {"method": chosen.method, "factors": [list(a) for a in axes.drawn], "seed": seed}
+    told_how["fits"] = {a: law.fit for of, law in axes.drawn.items() if isinstance(law, Fitted) for a in of}
     told_how["correlated"] = chosen.correlation is not None
     return Plan((*axes.dimensions, draw(axes.drawn, chosen, seed)), told_how)
 

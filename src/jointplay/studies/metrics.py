@@ -1,5 +1,5 @@
 """Numbers of a run by names: `error_max[crank]`, `peak_force[J2]`, `rms(torque[motor])`, `deviation[rocker]`,
-`when(x[ram] above 0.1)`."""
+`when(x[ram] above 100 mm)`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
+from ..parts.units import Dimension, UnitError, measured_in, number_form, parse_quantity
 from ..series import along, beside, effort_unit, passing, spelled, together
 from .recorded import Recorded, RecordedArray
 
@@ -30,8 +31,10 @@ WHOLE = "whole"  # of a number without time: over the whole run, not from `settl
 TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of", "peak": "largest magnitude of"}
 _NAME = r"(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*"
 _METRIC = re.compile(rf"\s*(?:(\w+)\s*\(\s*)?{_NAME}(\))?\s*")
-_WHEN = re.compile(rf"\s*when\s*\(\s*{_NAME}(>|<|\babove\b|\bbelow\b)\s*(\S+)\s*\)\s*")
-WHEN, ABOVE, BELOW = "when", "above", "below"
+_WHEN = re.compile(rf"\s*(when|later)\s*\(\s*{_NAME}(>|<|\babove\b|\bbelow\b)\s*([^()]+?)\s*\)\s*")
+_MARK = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)")
+_PER = re.compile(r"\s*/\s*(\w+)(?:\^(\d+))?")
+WHEN, LATER, ABOVE, BELOW = "when", "later", "above", "below"
 MOTION = ("angle", "angle_rate", "x", "x_rate", "y", "y_rate")  # by which a run is compared with its ideal twin
 SIZES = {"force": ("force_x", "force_y", "joint"), "acceleration": ("x_acceleration", "y_acceleration", "body")}
 TORQUES = {"control": "actuator", "effort": "drive"}
@@ -55,19 +58,28 @@ class Metric:
     statistic: str = ""
     function: Callable[[Any], Any] | None = None
     sense: str = ""  # above or below: of the time at which a signal passes a mark
-    mark: float = 0.0
+    mark: float = 0.0  # in SI units
+    written: str = ""  # the mark as it is written, with its unit
 
     @property
     def name(self) -> str:
         """Its name in the table."""
         what = f"{self.quantity}[{self.label}]" if self.label else self.quantity
-        passed = f" {self.sense} {repr(self.mark).removesuffix('.0')}" if self.sense else ""
+        passed = f" {self.sense} {self.written}" if self.sense else ""
         return f"{self.statistic}({what}{passed})" if self.statistic else what
 
     @property
     def twin(self) -> bool:
         """Whether it needs a run of the ideal twin."""
-        return self.quantity in (DEVIATION, SHIFT) and self.function is None
+        return bool(self.signals)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The signals by which a run is compared with its ideal twin, if it is."""
+        if self.statistic == LATER:
+            parts = TORQUES if self.quantity == "torque" else SIZES.get(self.quantity, ())[:2]
+            return self.quantity, *beside(self.quantity), *parts
+        return MOTION if self.quantity in (DEVIATION, SHIFT) and self.function is None else ()
 
     @property
     def analysis(self) -> bool:
@@ -81,13 +93,22 @@ class Metric:
             return math.nan
         if self.statistic in ("", WHOLE):
             return float(found.values)
-        late = run["time"] >= settled - 1e-9
-        values = found.values[late]
+        if self.statistic == LATER:
+            own, ideal = (math.nan if x is None else self.passed(x, settled) for x in (run, twin))
+            return own - ideal if min(own, ideal) > settled else math.nan  # nothing is told if it was there already
         if self.sense:
-            others = (quantity(run, twin, name, self.label, settled) for name in beside(self.quantity))
-            known = [None if x is None else x.values[late] for x in others]
-            return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
+            return self.passed(run, settled)
+        values = found.values[run["time"] >= settled - 1e-9]
         return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
+
+    def passed(self, run: Recorded, settled: float) -> float:
+        """The first time from `settled` on (s) at which the signal of a run is beyond the mark, NaN if it never is."""
+        late = run["time"] >= settled - 1e-9
+        signals = (quantity(run, None, name, self.label, settled) for name in (self.quantity, *beside(self.quantity)))
+        values, *known = (None if x is None else x.values[late] for x in signals)
+        if values is None or not len(values):
+            return math.nan
+        return passing(run["time"][late], values, self.mark, 1 if self.sense == ABOVE else -1, *known)
 
     def called(self, run: Any) -> dict[str, float]:
         """What its function makes of a result, by name."""
@@ -111,18 +132,14 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
             continue
         match = _METRIC.fullmatch(one) if isinstance(one, str) else None
         if match is None or bool(match[1]) != bool(match[4]):
-            text = (
-                "must be a name such as 'peak_force[J2]', 'rms(torque[motor])' or 'when(x[ram] below 0.2)' (SI units),"
-            )
+            text = "must be a name such as 'peak_force[J2]', 'rms(torque[motor])' or 'when(x[ram] below 200 mm)',"
             text += " or a function of the result"
             raise InputError(f"metric {one!r}: {text}")
         statistic, name, label, _ = match.groups()
-        if statistic == WHEN:
-            raise InputError(
-                f"metric {one!r}: above or below which mark? such as 'when(x[ram] above 0.1)', in SI units"
-            )
+        if statistic in (WHEN, LATER):
+            raise InputError(f"metric {one!r}: above or below which mark? such as '{statistic}(x[ram] above 100 mm)'")
         if statistic and statistic not in (*STATISTICS, WHOLE):
-            known = [*STATISTICS, WHEN, WHOLE]
+            known = [*STATISTICS, WHEN, LATER, WHOLE]
             raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, known)}")
         found.append(Metric(name, label or "", statistic or ""))
     names = [one.name for one in found]
@@ -141,15 +158,18 @@ def _bracketed(text: str) -> str:
     return text.replace(found[0], f"{name}[{label}]", 1)
 
 
-def passage(text: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
-    """The time at which a signal passes a mark."""
+def passage(text: str, statistic: str, name: str, label: str | None, sense: str, mark: str) -> Metric:
+    """The time at which a signal passes a mark, or how much later that is than with ideal joints."""
+    found = _MARK.fullmatch(mark)
+    digits, unit = found.groups() if found else (mark, "")
     try:
-        number = float(mark)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"metric {text!r}: the mark must be a number in SI units, got {mark!r}")
-    return Metric(name, label or "", WHEN, sense={">": ABOVE, "<": BELOW}.get(sense, sense), mark=number)
+        number = parse_quantity(mark, Dimension("a number", unit))  # whether its signal has such a unit, a run tells
+    except UnitError as error:
+        raise InputError(f"metric {text!r}: the mark {error}") from None
+    unit = _PER.sub(lambda per: f" {per[1]}^-{per[2] or 1}", unit)  # names in files have no strokes
+    written = f"{repr(float(digits)).removesuffix('.0')} {unit}".rstrip()
+    sense = {">": ABOVE, "<": BELOW}.get(sense, sense)
+    return Metric(name, label or "", statistic, sense=sense, mark=number, written=written)
 
 
 def quantity(run: Recorded, twin: Recorded | None, name: str, label: str, settled: float) -> RecordedArray | None:
@@ -246,8 +266,20 @@ def expanded(
             raise InputError(
                 f"metric {metric.name!r}: no run has {metric.quantity!r}{suggestion(metric.quantity, known)}"
             )
-        found += _labelled(metric, have)
+        each = _labelled(metric, have)
+        for one in each if metric.sense else ():
+            _of_its_kind(one, *have[0])
+        found += each
     return found
+
+
+def _of_its_kind(metric: Metric, array: RecordedArray, run: Recorded) -> None:
+    """Refuse a mark in a unit that its signal does not have."""
+    unit = unit_of(array, run, metric.label)
+    try:
+        parse_quantity(metric.written, measured_in(unit))
+    except UnitError as error:
+        raise InputError(f"metric {metric.name!r}: the mark {error}; give {number_form(unit)}") from None
 
 
 def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) -> list[Metric]:
@@ -276,6 +308,17 @@ def _labelled(metric: Metric, have: Sequence[tuple[RecordedArray, Recorded]]) ->
     return [replace(metric, label=label) for label in labels]
 
 
+def unit_of(array: RecordedArray, run: Recorded, label: str) -> str:
+    """The unit of a quantity of a run; where labels have different ones, that of this label."""
+    unit = str(array.attrs.get("units", ""))
+    for dimension in ("channel", "actuator"):
+        if label in (labels := run.labels(dimension)) and " or " in unit:
+            unit = str(run[f"{dimension}_unit"][labels.index(label)])
+    if " or " in unit and label in run.labels("drive"):
+        unit = effort_unit(label, run.labels("row"))
+    return unit
+
+
 def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: float, every: float) -> dict[str, str]:
     """Unit and long name of a metric, from a result that has it; every (s): between samples."""
     if metric.function is not None:
@@ -285,12 +328,7 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
     array = quantity(run, twin, metric.quantity, metric.label, 0.0)  # a trial run may be shorter
     if array is None:
         return {}
-    unit = str(array.attrs.get("units", ""))
-    for dimension in ("channel", "actuator"):
-        if metric.label in (labels := run.labels(dimension)) and " or " in unit:
-            unit = str(run[f"{dimension}_unit"][labels.index(metric.label)])
-    if " or " in unit and metric.label in run.labels("drive"):
-        unit = effort_unit(metric.label, run.labels("row"))
+    unit = unit_of(array, run, metric.label)
     text = (
         "largest deviation from the mechanism with ideal joints"
         if metric.quantity == DEVIATION
@@ -298,7 +336,9 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
     )
     what = f"{text}, {metric.label}" if metric.label else text
     if metric.sense:
-        when = f"first time of {what} {metric.sense} {metric.mark:g} {unit}".rstrip()
+        first = "first time" if metric.statistic == WHEN else "how much later than with ideal joints is the first time"
+        when = f"{first} of {what} {metric.sense} {metric.written}"
+        when += f" {unit}".rstrip() if " " not in metric.written else ""
         seen = "" if metric.quantity in MOTION[::2] else f", seen in samples {every:g} s apart"
         return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "") + seen}
     counts = metric.statistic not in ("", "final") or metric.twin or metric.quantity == LOST

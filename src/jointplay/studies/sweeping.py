@@ -55,7 +55,7 @@ def spell(seconds: float) -> str:
     """A span of time as one reads it.
 
     >>> spell(75), spell(4000)
-    ('1 min 15 s', '1 h 7 min')
+    ('1 min 15 s', '1 h 6 min')
     """
     whole = max(0, round(seconds))
     if whole < 60:

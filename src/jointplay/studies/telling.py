@@ -95,15 +95,22 @@ def course(array: DataArray, values: np.ndarray) -> str:
     return f"{values.min() / size:.{digits}g} to {values.max() / size:.{digits}g} {unit}".rstrip()
 
 
+def fits_of(study: Dataset) -> dict[str, str]:
+    """The fits from which clearances were drawn, by address."""
+    told = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
+    return dict(told.get("fits", {}))  # older stores do not know them
+
+
 def varied(study: Dataset) -> list[tuple[str, str]]:
     """What differs from run to run, and how far."""
-    found = []
+    found, fits = [], fits_of(study)
     for name, array in study.coords.items():
         if name == RUN or array.ndim != 1 or not array.size:
             continue
         if np.issubdtype(array.dtype, np.number):
             text, word = course(array, array.values), "samples" if array.dims == (RUN,) else "values"
-            found.append((f"varied: {name}", f"{text}, {array.size} {word}"))
+            of = f" of the fit {fits[str(name)]}" if name in fits else ""
+            found.append((f"varied: {name}", f"{text}, {array.size} {word}{of}"))
         else:
             found.append((f"varied: {name}", ", ".join(map(str, np.unique(array.values)[:12]))))
     return found
@@ -176,9 +183,10 @@ def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> li
     of = ", of runs that have it" if found.attrs["missing"] else ""
     head += [f"share beyond the limit then{of}"] if limit is not None else []
     text = "it explains alone" if kind == "first" else "it explains alone and with others"
+    fits = fits_of(study)
     rows: list[tuple[str, ...]] = [(*head, f"share of the variance that {text}")]
     for i, factor in enumerate(found["factor"].values):
-        cells = [str(factor)]
+        cells = [f"{factor} ({fits[factor]})" if factor in fits else str(factor)]
         for name in ("gain", "gain_high"):
             gain, error = (float(found[key][i]) / size for key in (name, f"{name}_error"))
             cells.append(f"{gain:.4g} ± {error:.2g}")

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..simulation import Simulation
 from ..simulation.auditing import doubt
 from .lanes import Extent, Interrupted, Task
-from .metrics import MOTION, Metric, quantity
+from .metrics import Metric, quantity
 from .recorded import Recorded
 from .subject import Machine, PlainFunction, Subject
 
@@ -119,14 +119,14 @@ class Job:
 
     def read(self, place: Any, simulation: Simulation, lane: int) -> Ended:
         """What is needed of a run that has ended, read before its lane goes on: its own numbers, and its motion where
-        that is compared with a twin's; of a twin the motion only."""
+        that is compared with a twin's; of a twin the signals for that only."""
         outcome = simulation.status[lane]
         found = Ended(str(outcome.kind), outcome.text, outcome.time)
         own = not isinstance(place, Task) and found.kind == "done"
         whole = simulation.result(lane) if own and any(metric.function for metric in self.metrics) else None
         with simulation.lock, simulation.cut(lane):
             kept = Recorded.of_lane(simulation, lane)
-            found.motion = kept.only(MOTION) if self.compared and (own or isinstance(place, Task)) else None
+            found.motion = kept.only(self.compared) if self.compared and (own or isinstance(place, Task)) else None
             for metric in self.metrics if own else ():
                 if metric.function is not None:
                     found.numbers |= metric.called(whole)
@@ -165,9 +165,9 @@ class Job:
         return found
 
     @property
-    def compared(self) -> bool:
-        """Whether runs are compared with their ideal twins."""
-        return any(metric.twin for metric in self.metrics)
+    def compared(self) -> tuple[str, ...]:
+        """The signals by which runs are compared with their ideal twins, none if they are not."""
+        return tuple(dict.fromkeys(name for metric in self.metrics for name in metric.signals))
 
     def analysed(self, task: Task, asked: set[str]) -> dict[str, float]:
         """Verdict and exponent of a task's model, looked at from `settled` to `until` (s), or for longer if that is
