@@ -33,8 +33,13 @@ def test_a_study_its_status_a_run_of_it_and_its_page(here, capsys):
     run, table = jp.results.load("grid-run3.nc"), studies.open_study("grid.zarr")
     assert float(run.angle[-1, 2]) == table["final(angle[rocker])"].values[1, 1]
     assert (here / "grid-run3.html").stat().st_size > 10_000
-    assert main(["sweep", "replay", "grid.zarr", "J2.clearance=0,J2.friction=0.1", "-o", "near.nc"]) == 0
-    assert json.loads(jp.results.load("near.nc").attrs["settings"]) == {"J2.clearance": 0.0, "J2.friction": 0.1}
+    for text, clearance in (("0", 0.0), ("1.9 mm", 0.002)):
+        assert main(["sweep", "replay", "grid.zarr", f"J2.clearance={text},J2.friction=0.1", "-o", "near.nc"]) == 0
+        assert json.loads(jp.results.load("near.nc").attrs["settings"]) == {
+            "J2.clearance": clearance, "J2.friction": 0.1,
+        }  # fmt: skip
+    assert main(["sweep", "replay", "grid.zarr", "J2.clearance=much"]) == 2
+    assert "a number such as" in capsys.readouterr().err
     assert main(["report", "grid.zarr"]) == 0
     page = (here / "grid_study.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])

@@ -189,7 +189,7 @@ def pair(text: str) -> tuple[str, Any]:
     """An address and its value, of a run to be replayed."""
     address, equals, value = text.partition("=")
     if not equals:
-        raise InputError(f"replay {text}: must be the number of a run, or ADDRESS=VALUE,ADDRESS=VALUE in SI units")
+        raise InputError(f"replay {text}: must be the number of a run, or ADDRESS=VALUE,ADDRESS=VALUE")
     try:
         return address.strip(), float(value)
     except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ..simulation import FixedRungeKutta, MoreauJean, RungeKutta, Stepper
 from . import store as stores
 from .lanes import Extent
 from .plan import Plan, differences
-from .subject import Machine
+from .subject import Machine, number
 from .work import DONE, MISSING, Rows
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def replay(
     mechanism = subject or loads(told["model"])
     named = {a: {label: revived(x) for label, x in values.items()} for a, values in told["named"].items()}
     machine = Machine(mechanism, revived(told["stepper"]), named)
-    settings = plan.settings(number_of(plan, run, path))
+    settings = plan.settings(number_of(plan, run, path, machine.read))
     found = Extent(told["until"], every or told["every"], told["reclose"], told["settled"]).alone(
         machine.task(settings)
     )
@@ -137,8 +137,10 @@ def revived(told: Any) -> Any:
     return told
 
 
-def number_of(plan: Plan, run: int | Mapping[str, float | str], path: Any) -> int:
-    """The number of a run, given as such or by values at its addresses."""
+def number_of(
+    plan: Plan, run: int | Mapping[str, float | str], path: Any, read: Callable[[str, Any], float] = number
+) -> int:
+    """The number of a run, given as such or by values at its addresses, which are read so."""
     if not isinstance(run, Mapping):
         if isinstance(run, bool) or not 0 <= int(run) < len(plan):
             raise InputError(f"{path}: has runs 0 to {len(plan) - 1}, got {run}")
@@ -154,6 +156,6 @@ def number_of(plan: Plan, run: int | Mapping[str, float | str], path: Any) -> in
             if a in run and x.dtype == object:
                 off += x != run[a]
             elif a in run:
-                off += np.abs(x - float(run[a])) / (np.ptp(x) or 1.0)
+                off += np.abs(x - read(a, run[a])) / (np.ptp(x) or 1.0)
         place.append(int(np.argmin(off)))
     return int(np.ravel_multi_index(place, plan.shape))
