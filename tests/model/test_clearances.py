@@ -8,6 +8,7 @@ from jointplay import model
 from jointplay.model import Following, ModelError, Rigid, library
 
 BETWEEN = ("ground.O", "arm.start")
+FRICTIONLESS = "a gear's play has no friction; leave it out"
 TIGHT = "so that there is no play to count on; leave the joint ideal or choose a clearance fit"
 KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grades 5 to 11, such as '20 H7/g6'"
 TEXT = """\
@@ -319,7 +320,7 @@ def test_loosen_every_kind():
     assert m.loosen("J2", 2e-3).joints["J2"] == m.with_({"J2.clearance": 2e-3}).joints["J2"]
     assert m.loosen("J3", 1e-3, upper="1 cm").joints["J3"].upper == 0.01
     assert m.loosen("J4", "2 deg").joints["J4"] == m.loosen("J4", play="2 deg").joints["J4"]
-    assert m.loosen("J4", 0.1, contact=rigid).value("J4.play") == 0.1
+    assert m.loosen("J4", 0.1, contact=Rigid(restitution=0.2)).value("J4.play") == 0.1
 
 
 def test_loosen_says_the_size_anew():
@@ -361,6 +362,8 @@ def test_loosen_says_the_size_anew():
         ("J3", {"fit": "20 H7/g6", "pin_radius": 0.02}, "pin_radius: is already given by the fit; keep one"),
         ("J1", {"bearing_radius": 0.1}, "journal_radius: is missing; bearing_radius alone gives no clearance"),
         ("J3", {"clearance": 1, "contact": Following()}, FOLLOWING),
+        ("J4", {"play": 0.1, "contact": Rigid(friction=0.1)}, f"contact.friction: {FRICTIONLESS}"),
+        ("J4", {"play": 0.1, "contact": Rigid(static_friction=0.1)}, f"contact.friction: {FRICTIONLESS}"),
         ("J1", {"clearance": "-1 mm"}, "clearance: must be >= 0, got -1 mm"),
     ],
 )
