@@ -1,6 +1,7 @@
 """Looking at results from the command line: signals, plot, compare; what check and run say to people."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,16 @@ def test_results_are_compared(files: Path, capsys):
     assert main(["compare", given[0], given[0]]) == 0
     assert "together" in capsys.readouterr().out
     assert main(["compare", given[0]]) == 2 and "at least two results" in capsys.readouterr().err
+
+
+def test_results_of_different_lengths_are_told(files: Path, capsys):
+    assert main(["compare", str(files / "loose.nc"), str(files / "ideal.nc")]) == 0
+    assert "different lengths" not in capsys.readouterr().out
+    short = results.load(files / "ideal.nc")
+    short.attrs["outcome_time"] = 0.01
+    results.save(short, files / "short.nc")
+    assert main(["compare", str(files / "loose.nc"), str(files / "short.nc")]) == 0
+    assert re.search(r"of different lengths \(loose [\d.]+ s, short 0.01 s\)", capsys.readouterr().out)
 
 
 def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):
