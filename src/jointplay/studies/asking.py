@@ -32,6 +32,24 @@ def times_of(given: Mechanism | System, until: Any, every: Any, settled: Any) ->
     return until, every, settled
 
 
+def settle_alike(machine: Subject, plan: Plan, given: Any, until: float) -> None:
+    """Refuse turns of a drive that take one time in some runs and another in others; ends of each axis tell."""
+    if not isinstance(given, str) or not isinstance(machine, Machine):
+        return
+    first: float | None = None
+    for i, dimension in enumerate(plan.dimensions):
+        for address, column in dimension.columns.items():
+            labels = column.dtype == object
+            for place in range(len(column)) if labels else (int(column.argmin()), int(column.argmax())):
+                at = [place if k == i else 0 for k in range(len(plan.shape))]
+                task = machine.task(plan.settings(int(np.ravel_multi_index(at, plan.shape))))
+                time = settled_time(task.mechanism.with_(task.numbers), given, until)
+                first = time if first is None else first
+                if not np.isclose(time, first, rtol=1e-5):
+                    text = f"is {first:g} s in one run and {time:g} s in another, as {address} is varied"
+                    raise InputError(f"settled: {given!r} {text}; give a time, such as the longest of them")
+
+
 def subject_of(
     given: Any, over: Mapping[Any, Any], stepper: Stepper | None, control: Control | None, start: Any, settled: Any
 ) -> Subject:
