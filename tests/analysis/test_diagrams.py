@@ -35,6 +35,7 @@ def test_a_number_that_changes_the_period(tmp_path):
     one = diagram(oscillator(2.6), "slide.stop_restitution", [0.8], "mass.x_rate", executor=1, **BRIEF)
     assert found["mass.x_rate"].values[0, 1] == pytest.approx(one["mass.x_rate"].values[0, 0], rel=1e-9)
     assert (found.outcome == "done").all()
+    assert found.drive_period.values == pytest.approx([2 * math.pi / 2.5, 2 * math.pi / 2.6])
     assert [found[name].attrs["units"] for name in ("shaker.x.frequency", "mass.x_rate")] == ["rad/s", "m/s"]
 
 

@@ -1,5 +1,7 @@
 """The page of a study in a real browser: a cell or bar tells its run and the command that replays it."""
 
+import math
+
 import pytest
 
 import jointplay as jp
@@ -50,6 +52,16 @@ def test_samples_show_a_histogram_a_share_and_a_ranking(opened, pages):
     assert 8 <= page.locator("#figure .cell").count() <= 15  # the root of 200 runs, and not a bar for each
     last, whole = page.locator("#figure .cell").last.bounding_box(), page.locator("#figure").bounding_box()
     assert last["x"] + last["width"] < whole["x"] + whole["width"]
+
+
+def test_runs_that_never_reach_a_mark_are_beyond_the_limit(opened, tmp_path):
+    name = "when(x[slider] above 0.4)"
+    study = jp.sweep(lambda x: {name: x if x < 0.5 else math.nan}, {"x": jp.uniform(0, 1)}, samples=32)
+    page = opened(report.write_study(study, tmp_path / "never.html", {name: 0.25}))
+    caption = page.locator("#caption").inner_text()
+    assert caption.startswith("24 of 32 runs exceed 0.25") and caption.endswith("; 16 of 32 runs never reach it")
+    page.locator("#limit").fill("")
+    assert page.locator("#caption").inner_text().startswith("16 of 32 runs never reach it. Give a limit")
 
 
 def test_one_axis_is_a_line(opened, pages):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,16 @@ def test_rounding_is_told_as_0_and_the_first_moments_as_the_start(files: Path, t
     assert main(["run", "still.yaml", "--until", "10 ms", "--set", "J2.clearance=0"]) == 0
     out = capsys.readouterr().out
     assert "N at the start" in out and "e-09 s" not in out
+
+
+def test_results_of_different_lengths_are_told(files: Path, capsys):
+    assert main(["compare", str(files / "loose.nc"), str(files / "ideal.nc")]) == 0
+    assert "different lengths" not in capsys.readouterr().out
+    short = results.load(files / "ideal.nc")
+    short.attrs["outcome_time"] = 0.01
+    results.save(short, files / "short.nc")
+    assert main(["compare", str(files / "loose.nc"), str(files / "short.nc")]) == 0
+    assert re.search(r"of different lengths \(loose [\d.]+ s, short 0.01 s\)", capsys.readouterr().out)
 
 
 def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):

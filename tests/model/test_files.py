@@ -508,6 +508,7 @@ def test_schema_is_complete():
     assert set(joint["properties"]) == {*model.Revolute.model_fields, *model.Revolute.also}
     assert joint["dependentRequired"]["bearing_radius"] == ["journal_radius"]
     assert {"not": {"required": ["clearance", "fit"]}} in joint["allOf"]
+    assert {"not": {"required": ["fit", "journal_radius"]}} in joint["allOf"]
     assert re.search(joint["properties"]["fit"]["pattern"], "20 H7/g6")
     contacts = [{"$ref": f"#/$defs/{kind}"} for kind in ("Rigid", "Compliant")]
     assert made["$defs"]["Prismatic"]["properties"]["contact"]["anyOf"] == contacts

@@ -49,6 +49,8 @@ from jointplay.model.units import (
         ("1 Hz", RATE, 2 * math.pi),
         ("5/s", RATE, 5.0),
         ("5 1/s", RATE, 5.0),
+        ("5 1/s^2", RATE.per_time(1), 5.0),
+        ("3600 rev/min^2", ANGLE.per_time(2), 2 * math.pi),
         ("36 km/h", SPEED, 10.0),
         ("1.5 kg*m^2", INERTIA, 1.5),
         ("1.5 kg m²", INERTIA, 1.5),
@@ -73,6 +75,7 @@ KNOWN = "known are mm, um, cm, m, kg, g, s, ms, rad, deg, rpm, rev, Hz, N, kN, m
     ("text", "dimension", "message"),
     [
         ("300 1/min", RATE, "'300 1/min' does not say turns or radians; write rpm, or rev or rad in place of the 1"),
+        ("1 1/h^2", RATE.per_time(1), "'1 1/h^2' does not say turns or radians; write rev or rad in place of the 1"),
         ("300/min", RATE, "'300/min' does not say turns or radians; write rpm, or rev or rad in place of the 1"),
         ("3 mm", MASS, "must be a mass in kg, got '3 mm' (a length, wrong dimension)"),
         ("3 rad", NUMBER, "must be a plain number, got '3 rad' (an angle, wrong dimension)"),

@@ -279,6 +279,15 @@ def test_odd_starts_and_idle_friction_are_noted():
     rough = library.pendulum(1).loosen("J1", 0.0, contact=Rigid(friction=0.3))
     notes = json.loads(simulate(rough, 0.1).attrs["notes"])
     assert any("acts only with play" in note and "pin_friction" in note for note in notes)
+    for fields, said in (
+        ({"stop_restitution": 0.5}, "acts at stops, and it has none"),
+        ({"stop_restitution": 0.5, "upper": 9.0, "clearance": 1e-3, "length": 0.1, "contact": {"kind": "compliant"}},
+         "its compliant contact acts at its stops, too"),
+        ({"stop_restitution": 0.5, "upper": 9.0}, ""),
+    ):  # fmt: skip
+        data = slider.joints["J4"].plain() | fields
+        notes = json.loads(simulate(slider.replace(joints={**slider.joints, "J4": data}), 0.001).attrs["notes"])
+        assert any(said in note for note in notes if "stop_restitution" in note) == bool(said)
     moved = simulate(library.slider_crank(speed=1.0), 0.1, start={"crank": 1.0})
     assert any("start crank = 57.296 deg is taken as a guess" in note for note in json.loads(moved.attrs["notes"]))
 

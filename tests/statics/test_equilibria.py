@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jointplay.model import Mechanism, library, loads
+from jointplay.model import Body, Mechanism, bar, library, loads
 from jointplay.statics import equilibria
 from jointplay.system import System
 from tests.helpers import PARALLEL
@@ -258,3 +258,30 @@ def test_a_needle_hangs_or_stands_whatever_is_heavy_or_stiff_beside_it(mass, sti
     assert sorted(abs(e.eigenvalues[0]) for e in found) == pytest.approx(2 * [9.81e-5], rel=1e-2)
     borne = mass + 1e-3 * (where == "block.P")
     assert [e.q[4] for e in found] == pytest.approx(2 * [-9.81 * borne / stiffness * (guide == SLIDE)], abs=1e-9)
+
+
+@pytest.mark.parametrize("joint", [{"kind": "revolute"}, {"kind": "prismatic", "axis": (1, 0)}])
+def test_a_free_wheel_or_cart_hides_no_rest_of_what_is_beside_it(joint):
+    """An arm on a torsion spring rests in three positions; with what moves freely beside it each is a family."""
+    arm = Mechanism(
+        ground={"points": {"O": (0, 0)}},
+        bodies={"arm": bar(1.0, mass=1.0)},
+        joints={"J": {"kind": "revolute", "between": ("ground.O", "arm.start")}},
+        forces={"s": {"kind": "torsion", "between": ("ground", "arm"), "stiffness": 4, "free_angle": "90 deg"}},
+        start={"arm": "90 deg"},
+    )
+    alone = [e.q[2] for e in equilibria(arm)]
+    beside = arm.replace(
+        bodies={**arm.bodies, "free": Body(mass=1.0, inertia=1.0)},
+        joints={**arm.joints, "P": {**joint, "between": ("ground.O", "free.centre")}},
+    )
+    found = equilibria(beside)
+    assert len(alone) == 3 and np.allclose(sorted(e.q[2] for e in found), sorted(alone))
+    assert [e.stability for e in found] == ["neutral", "neutral", "unstable"]
+
+
+@pytest.mark.parametrize(("lengths", "branches"), [((0.1, 0.35, 0.25, 0.4), 2), ((0.3, 0.3, 0.3, 0.45), 1)])
+def test_a_linkage_without_gravity_rests_everywhere_on_each_of_its_branches(lengths, branches):
+    """By Grashof's rule the first cannot come from one branch to the other, the second can."""
+    found = equilibria(library.four_bar(lengths=lengths).replace(drives={}, gravity=(0, 0)))
+    assert [e.stability for e in found] == branches * ["neutral"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import jointplay as jp
 from jointplay.model.fits import GRADES, SHAFTS, parse_fit
+from jointplay.studies.asking import fitted
 from jointplay.studies.axes import Fitted, read_axes
 from jointplay.studies.plan import Plan, chunk_shape, contained, rectangles
 from jointplay.studies.sampling import correlated, draw, inputs_of, matrix, saltelli, spread
@@ -69,6 +70,15 @@ def test_linked_axes_are_one_dimension():
 def test_what_cannot_be_is_refused_by_its_address(over, said):
     with pytest.raises(ValueError, match=said):
         axes(over)
+
+
+def test_a_fit_says_the_radius_and_no_axis_says_another():
+    fit = jp.fit("20 H7/g6")
+    made = fitted(LOOSE, {"J2.fit": "20 H7/g6", ("J3.clearance",): fit})
+    assert made.value("J2.journal_radius") == made.value("J3.journal_radius") == 0.01
+    for over in ({"J2.fit": fit, "J2.journal_radius": [0.01]}, {"J2.clearance": fit, ("J2.journal_radius",): [0.02]}):
+        with pytest.raises(ValueError, match="journal_radius: is already given by the fit; keep one"):
+            fitted(LOOSE, over)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True])

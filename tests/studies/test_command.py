@@ -8,7 +8,7 @@ import pytest
 
 import jointplay as jp
 from jointplay import report, studies
-from jointplay.cli import main
+from jointplay.cli import inputs, main
 from jointplay.cli.sweep import judged
 from jointplay.model.files import dumps
 from jointplay.studies import telling
@@ -37,6 +37,8 @@ def test_a_study_its_status_a_run_of_it_and_its_page(here, capsys):
         assert main(["sweep", "replay", "grid.zarr", f"J2.clearance={text},J2.friction=0.1", "-o", "near.nc"]) == 0
         settings = json.loads(jp.results.load("near.nc").attrs["settings"])
         assert settings == {"J2.clearance": clearance, "J2.friction": 0.1}
+    assert main(["sweep", "replay", "grid.zarr", "J2.clearance=much"]) == 2
+    assert "a number such as" in capsys.readouterr().err
     assert main(["report", "grid.zarr"]) == 0
     page = (here / "grid_study.html").read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
@@ -79,6 +81,17 @@ def test_samples_shards_and_what_they_mean(here, capsys):
     assert main(["report", "mc.zarr", "--limit", "peak_force[J2]=4", "-o", "mc.html"]) == 0
     data = json.loads(re.search(r'id="data">(.*?)</script>', (here / "mc.html").read_text(), re.DOTALL)[1])
     assert data["sampled"] and data["metrics"]["peak_force[J2]"]["percentiles"].keys() == {"5", "50", "95"}
+
+
+@pytest.mark.parametrize("limit", ["0.1", "1e-1", "0.01", "1", "0.21", "11", "0.1 1"])
+def test_a_limit_of_a_metric_without_unit_keeps_its_digits(limit):
+    """A trailing 1 is no unit: 0.1 was read as 0."""
+    table = jp.sweep(lambda x: x, {"x": [0.05, 0.3]})
+    for units in ({}, {"units": "1"}):
+        told = table.assign(value=table["value"].assign_attrs(units))
+        assert inputs.limits_of(told, inputs.limits([f"value={limit}"])) == {"value": float(limit.split()[0])}
+    share = telling.lines(table.assign(value=table["value"].assign_attrs(units="1")), {"value": 0.1})[-1]
+    assert share == ("value > 0.1", "50 %: 1 of 2 runs")
 
 
 @pytest.mark.parametrize(

@@ -80,3 +80,14 @@ def test_what_contacts_store_at_the_end_is_not_lost():
     for name in ("work", "contact_normal_work"):  # up to the end of the run, not to that of its last step
         since = float(run[name][-1] - run[name].sel(time=0.04, method="nearest"))
         assert float(run[f"{name}_settled"]) == pytest.approx(since, rel=1e-9)
+
+
+def test_turns_that_take_another_time_in_every_run_are_refused():
+    """A study counts from one time on: that of the model as it is written left the start in the slow runs."""
+    slider = jp.library.slider_crank(speed=20.0)
+    asked = {"until": 1.0, "settled": "1 turn of motor", "metrics": ["peak_force[J3]"]}
+    for over in ({"motor.speed": [10.0, 20.0]}, {"crank.mass": [1.0, 2.0], "motor.speed": jp.grid(20.0, 10.0, 2)}):
+        with pytest.raises(ValueError, match=r"'1 turn of motor' is 0\.\d+ s in one run .* as motor\.speed is varied"):
+            jp.sweep(slider, over, **asked)
+    table = jp.sweep(slider, {"crank.mass": [1.0, 2.0]}, **asked)
+    assert table["peak_force[J3]"].attrs["long_name"].endswith("from 0.314159 s on")

@@ -298,6 +298,40 @@ def test_a_share_has_wilsons_interval():
     assert studies.percentiles(table, "value")[50] == np.percentile(table.value, 50)
 
 
+def reaching(name, samples):
+    """Half of the machines never reach the mark."""
+    return jp.sweep(lambda x: {name: x if x < 0.5 else np.nan}, {"x": jp.uniform(0, 1)}, samples=samples)
+
+
+def test_runs_that_never_reach_a_mark_are_beyond_every_limit_and_told():
+    name = "when(x[slider] above 0.4)"
+    table = reaching(name, 32)
+    found = studies.share(table, name, 0.4)
+    late, never = int(((table[name] > 0.4) & (table[name] < 0.5)).sum()), int(np.isnan(table[name]).sum())
+    assert never == 16 and (found.beyond, found.runs, found.failed) == (late + 16, 32, 0)
+    assert found.low < 0.6 < found.high and str(found).endswith("; 16 of 32 runs never reach it")
+    told = dict(telling.lines(table, {name: 0.4}))
+    assert told[name].endswith("16 of 32 runs never reach it and count in none of these")
+    assert told[f"{name} > 0.4"].endswith("of 32 runs; 16 of 32 runs never reach it")
+    assert "16 of 32 runs never reach it" in telling.caution(table, name)
+    assert "16 of 32 runs never reach it" in studies.indices(table, name).attrs["note"]
+    assert "of runs that have it" in telling.ranking_lines(table, name, 0.4)[0][3]
+    nowhere = table.assign({name: table[name] * np.nan})
+    assert studies.share(nowhere, name, 0.4).share == 1
+    base = reaching(name, jp.samples(16, "saltelli"))
+    independent = base[name].values.reshape(16, 3)[:, [0, 2]]
+    assert f"; {np.isnan(independent).sum()} of 32 runs never reach it" in str(studies.share(base, name, 0.4))
+    assert "runs that failed or never reach it" in studies.indices(base, name).attrs["note"]
+
+
+def test_runs_without_a_number_count_in_a_share_and_are_told():
+    table = reaching("free", 32)
+    found = studies.share(table, "free", 0.25)
+    assert (found.beyond, found.runs, found.missing) == (8, 32, "16 of 32 runs have none")
+    with pytest.raises(ValueError, match="no run of the study has a free"):
+        studies.share(table.assign(free=table["free"] * np.nan), "free", 0.25)
+
+
 def test_halving_the_axis_that_counts_gains_most():
     def error(a, b, c):
         return 3 * a + b**2 + 0.1 * c

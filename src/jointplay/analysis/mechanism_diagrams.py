@@ -80,10 +80,15 @@ def diagram(
     span = float(np.nanmax(found) - np.nanmin(found)) if np.isfinite(found).any() else 0.0
     repeats = [[repeats_after(row, signal, tolerance, span or 1.0) for row in part] for part in found]
     units = {"units": unit_of(signal)}
-    data = {signal: (("direction", address, "point"), found, units), "period": (("direction", address), repeats)}
-    about = {"signal": signal, "address": address, "skip": skip, "drive_period": one}
+    driven = {"units": "s", "long_name": "time between two points"}
+    about = {"signal": signal, "address": address, "skip": skip}
     return Dataset(
-        data | {"outcome": (("direction", address), outcome)},
+        {
+            signal: (("direction", address, "point"), found, units),
+            "period": (("direction", address), repeats),
+            "drive_period": (address, periods, driven),
+            "outcome": (("direction", address), outcome),
+        },
         {
             address: (address, numbers, {"units": Machine(base).unit(address)}),
             "direction": ["forward", "backward"][: len(found)],

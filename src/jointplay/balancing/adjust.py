@@ -196,13 +196,14 @@ def prepared(mechanism: Mechanism, adjusted: Sequence[Adjustable]) -> Mechanism:
 class Space:
     """The design variables of adjustable things: what they do to the parameters, within bounds.
 
-    A counterweight of one radius has a mass and a direction; any other has a mass and a place.
+    A counterweight of one radius has a mass and a direction, one with bounds of its radius that radius too; any other
+    has a mass and a place.
     """
 
     def __init__(self, mechanism: Mechanism, adjusted: Sequence[Adjustable], roomy: bool = False) -> None:
         self.mechanism, self.adjusted, self.roomy = mechanism, adjusted, roomy
         self.variables: list[Variable] = []
-        self.radius: dict[str, float] = {}
+        self.radius: dict[str, float] = {}  # of counterweights with a direction: the one radius, or where it begins
         self.total = sum(body.whole()[0] for body in mechanism.bodies.values())
         for one in adjusted:
             getattr(self, f"_{one.kind}")(one)
@@ -212,6 +213,8 @@ class Space:
         self.base = parameters(mechanism)
         self.held = {b: [mechanism.value(f"{b}.{f}") for f in FIELDS] for b in mechanism.bodies}
         self.table = np.array(list(self.held.values()))
+        for body, radius in self.radius.items():  # x holds the radius until a direction makes a place of it
+            self.table[list(self.held).index(body), FIELDS.index("counterweight.x")] = radius
         self.slots = [self._slot(v.address) for v in self.variables]
 
     def without(self, base: Mechanism) -> np.ndarray:
@@ -235,14 +238,17 @@ class Space:
         fixed = options.get("radius")
         place = {"x", "y"} & options.keys()
         weighed = "mass" in options and options["mass"][0] == options["mass"][1]
-        if fixed is not None and fixed[0] == fixed[1]:
-            self.radius[one.element] = fixed[0]
-        elif fixed is None and not place and not weighed and not self.roomy:
+        if fixed is not None:
+            near, far = _finite(fixed, 0.0, max(FAR * reach, fixed[0]))
+            self.radius[one.element] = min(max(reach, near), far)
+            if near < far:
+                self._add(f"{at}.radius", near, far, self.radius[one.element])
+        elif not place and not weighed and not self.roomy:
             self.radius[one.element] = reach
         if one.element in self.radius:
             self._add(f"{at}.direction", -math.tau, math.tau, math.pi)
             return
-        far = fixed[1] if fixed is not None and math.isfinite(fixed[1]) else FAR * reach
+        far = FAR * reach
         for axis in "xy":
             self._add(
                 f"{at}.{axis}",
@@ -278,11 +284,13 @@ class Space:
         found: dict[str, float] = {}
         given = dict(zip((v.address for v in self.variables), s, strict=True))
         for address, x in given.items():
+            if address.endswith(".counterweight.radius"):
+                continue
             if not address.endswith(".counterweight.direction"):
                 found[address] = float(x) if abs(x) > 1e-25 else 0.0
                 continue
             at = address.removesuffix(".direction")
-            radius = self.radius[at.removesuffix(".counterweight")]
+            radius = given.get(f"{at}.radius", self.radius[at.removesuffix(".counterweight")])
             found[f"{at}.x"], found[f"{at}.y"] = float(radius * math.cos(x)), float(radius * math.sin(x))
         for body in {one.element for one in self.adjusted if one.kind == "number"}:
             inertia = f"{self.mechanism.owner(body)}.inertia"  # a uniform bar's would change with its mass
@@ -297,14 +305,14 @@ class Space:
         s = np.asarray(s)
         table = np.broadcast_to(self.table, (*s.shape[:-1], *self.table.shape)).astype(s.dtype)
         theta = np.broadcast_to(self.base, (*s.shape[:-1], len(self.base))).astype(s.dtype)
-        for k, (body, part, radius) in enumerate(self.slots):
+        for k, (body, part, turned) in enumerate(self.slots):
             if part < 0:
                 theta[..., body] = s[..., k]
-            elif radius is None:
+            elif not turned:
                 table[..., body, part] = s[..., k]
             else:
-                table[..., body, part] = radius * np.cos(s[..., k])
-                table[..., body, part + 1] = radius * np.sin(s[..., k])
+                table[..., body, part + 1] = table[..., body, part] * np.sin(s[..., k])
+                table[..., body, part] *= np.cos(s[..., k])
         m, cx, cy, J, wm, wx, wy, wJ = np.moveaxis(table, -1, 0)
         four = m + wm, m * cx + wm * wx, m * cy + wm * wy, J + m * (cx * cx + cy * cy) + wJ + wm * (wx * wx + wy * wy)
         made = np.stack(four, axis=-1)
@@ -316,15 +324,15 @@ class Space:
         step = 1e-30
         return np.asarray(self.parameters(s + 1j * step * np.eye(len(s))).imag.T / step)
 
-    def _slot(self, address: str) -> tuple[int, int, float | None]:
-        """Where a variable belongs: body and field (and the radius of a direction), or a spring's parameter and -1."""
+    def _slot(self, address: str) -> tuple[int, int, bool]:
+        """Where a variable belongs: body and field (and whether it is a direction), or a spring's parameter and -1."""
         name, rest = self.mechanism.split(address)
         if rest == "stiffness":
-            return self.index[name, "k"], -1, None
+            return self.index[name, "k"], -1, False
         body = list(self.mechanism.bodies).index(name)
-        if rest == "counterweight.direction":
-            return body, FIELDS.index("counterweight.x"), self.radius[name]
-        return body, FIELDS.index(rest), None
+        if rest in ("counterweight.radius", "counterweight.direction"):
+            return body, FIELDS.index("counterweight.x"), rest == "counterweight.direction"
+        return body, FIELDS.index(rest), False
 
     def moved(self) -> set[tuple[str, str]]:
         """The parameters that the design can change, for which conditions are solved first."""

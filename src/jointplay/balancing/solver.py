@@ -22,6 +22,7 @@ from .quantities import QUANTITIES, MotionSignals, motion, moving
 EXACT = 1e-9  # residual below which a design balances exactly
 STARTS = 12  # random ones, beside that of the linear problem
 PATIENCE = 4  # starts without a gain after which no others are tried
+PLACES = (".direction", ".radius", ".x", ".y")  # of counterweights
 LEAST = tuple(f"{quantity}-{how}" for quantity in QUANTITIES for how in ("rms", "peak"))
 NONE: dict[str, float | None] = dict.fromkeys(
     ("shaking_force_peak", "shaking_force_rms", "shaking_moment_peak", "torque_rms")
@@ -279,7 +280,7 @@ def starts(space: Space, K: np.ndarray | None, found: Demands | None, seed: int)
         share = random.uniform(0.02, 0.98, len(space.low))
         wide = space.low + share * (space.high - space.low)
         near = space.first + random.normal(size=len(share)) * np.minimum(np.abs(space.first) + 0.1, 1.0)
-        heavy = np.array([v.address.endswith((".direction", ".x", ".y")) for v in space.variables])
+        heavy = np.array([v.address.endswith(PLACES) for v in space.variables])
         yield np.clip(np.where(heavy, wide, np.abs(near)), space.low, space.high)
 
 
@@ -295,7 +296,10 @@ def _near(space: Space, theta: np.ndarray) -> np.ndarray:
         at = f"{one.element}.counterweight"
         if one.element in space.radius:
             given[f"{at}.direction"] = float(np.angle(wanted))
-            given[f"{at}.mass"] = abs(wanted) / (space.radius[one.element] or 1.0)
+            if f"{at}.radius" in given and given[f"{at}.mass"] > 0:
+                given[f"{at}.radius"] = abs(wanted) / given[f"{at}.mass"]
+            else:
+                given[f"{at}.mass"] = abs(wanted) / (space.radius[one.element] or 1.0)
         elif f"{at}.x" in given and given[f"{at}.mass"] > 0:
             given[f"{at}.x"], given[f"{at}.y"] = (float(c) / given[f"{at}.mass"] for c in (wanted.real, wanted.imag))
     return np.clip([given[v.address] for v in space.variables], space.low, space.high)
@@ -304,7 +308,7 @@ def _near(space: Space, theta: np.ndarray) -> np.ndarray:
 def obstacle(ready: Mechanism, asked: list[Adjustable], found: Demands, rank: int) -> str:
     """Why there is no exact design: bounds, something that cannot be, or the conditions themselves."""
     space = Space(ready, asked, roomy=True)
-    signed = np.array([not v.address.endswith((".direction", ".x", ".y")) for v in space.variables])
+    signed = np.array([not v.address.endswith(PLACES) for v in space.variables])
     space.low = np.where(signed, -np.maximum(space.high, 1e3), space.low - 1e2)
     space.high = np.where(signed, np.maximum(space.high, 1e3), space.high + 1e2)
     s = best_design(space, found)

@@ -132,8 +132,8 @@ def _over(arguments: argparse.Namespace, period: float | None) -> int:
         )  # fmt: skip
     ways = [str(way) for way in found.direction.values]
     listed: dict[str, Any] = {
-        "address": address, "signal": signal, "drive_period": found.attrs["drive_period"], "values": values,
-        "direction": ways,
+        "address": address, "signal": signal, "values": values, "direction": ways,
+        "drive_period": found.drive_period.values.tolist(),
         "period": [[k if k > 0 else None for k in row] for row in found.period.values.tolist()],
         "points": [[[x if x == x else None for x in row] for row in way] for way in found[signal].values.tolist()],
         "outcome": found.outcome.values.astype(str).tolist(),

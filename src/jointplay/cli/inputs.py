@@ -107,7 +107,8 @@ def limits_of(study: Any, given: Mapping[str, str]) -> dict[str, float]:
         unit = str(study[name].attrs.get("units", "1"))
         plain = unit in ("1", "%")
         try:
-            found[name] = parse_quantity(text.removesuffix(unit) if plain else text, measured_in("" if plain else unit))
+            wanted = measured_in("" if plain else unit)
+            found[name] = parse_quantity(text.removesuffix("%") if unit == "%" else text, wanted)
         except UnitError as error:
             raise InputError(f"--limit {name}={text}: {error}") from None
     return found

@@ -133,12 +133,24 @@ def compare(arguments: argparse.Namespace) -> None:
     print(columns(rows))
     if any("?" in cell for row in rows for cell in row[1:]):
         print(UNSURE)
+    if text := _lengths(runs):
+        print(text)
     print()
     print(columns(_distances(runs)))
     if target is not None:
         _draw(runs, arguments.signal, target)
     elif arguments.signal:
         raise InputError("--signal: says what to draw; give the file too, as in --plot both.png")
+
+
+def _lengths(runs: dict[str, Any]) -> str:
+    """What is said of results that end at different times."""
+    ends = {name: float(run.attrs.get("outcome_time", run.time[-1] if run.sizes["time"] else 0.0))
+            for name, run in runs.items()}  # fmt: skip
+    if max(ends.values()) - min(ends.values()) <= 1e-9 * max(ends.values()):
+        return ""
+    told = ", ".join(f"{name} {end:g} s" for name, end in ends.items())
+    return f"of different lengths ({told}): peaks, counts and losses are of each whole run"
 
 
 def _told_apart(files: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ class Prismatic(Guided):
     A `fit` with `at` may stand for clearance and radius.  Stops `lower` and `upper` (m) bound the position.
     """
 
-    model_config = ConfigDict(json_schema_extra=sized_schema(FIT))
+    model_config = ConfigDict(json_schema_extra=sized_schema(FIT, "radius"))
     also: ClassVar = FIT
     inner: ClassVar = "radius"
     corners: ClassVar = ("front.upper", "front.lower", "rear.upper", "rear.lower")

@@ -32,7 +32,7 @@ class Revolute(Sized):
     compliant contact needs it.
     """
 
-    model_config = ConfigDict(json_schema_extra=sized_schema(SIZES))
+    model_config = ConfigDict(json_schema_extra=sized_schema(SIZES, "journal_radius"))
     also: ClassVar = SIZES
     inner: ClassVar = "journal_radius"
     moves: ClassVar = "angle"

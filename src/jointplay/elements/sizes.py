@@ -48,6 +48,8 @@ def sized(raw: Any, inner: str, others: tuple[str, ...]) -> Any:
 
 
 def _fitted(raw: Mapping[str, Any], inner: str) -> dict[str, Any]:
+    if inner in raw:
+        refuse("is already given by the fit; keep one", inner)
     try:
         fit = parse_fit(raw["fit"])
     except FitError as error:
@@ -56,7 +58,7 @@ def _fitted(raw: Mapping[str, Any], inner: str) -> dict[str, Any]:
         clearance = fit.clearance(raw.get("at", "mean"))
     except FitError as error:
         refuse(str(error), "at")
-    return {"clearance": clearance, inner: raw.get(inner, fit.radius)}
+    return {"clearance": clearance, inner: fit.radius}
 
 
 def _length(raw: Mapping[str, Any], key: str) -> float:
@@ -69,8 +71,8 @@ def _length(raw: Mapping[str, Any], key: str) -> float:
 _LENGTH = Quantity(LENGTH, at_least=0)
 
 
-def sized_schema(others: tuple[str, ...]) -> Any:
-    """For the JSON schema of a joint: the keys that stand for its clearance."""
+def sized_schema(others: tuple[str, ...], inner: str) -> Any:
+    """For the JSON schema of a joint: the keys that stand for its clearance and its inner radius."""
 
     def extend(schema: dict[str, Any]) -> None:
         known = dict.fromkeys(others, _LENGTH.as_schema()) | {
@@ -83,6 +85,6 @@ def sized_schema(others: tuple[str, ...]) -> Any:
         schema["dependentRequired"] = {key: [needs[key]] for key in others if key in needs}
         ways = [key for key in ("clearance", *others) if key not in ("at", "bearing_diameter")]
         pairs = [[a, b] for i, a in enumerate(ways) for b in ways[i + 1 :]]
-        schema["allOf"] = [{"not": {"required": pair}} for pair in pairs]
+        schema["allOf"] = [{"not": {"required": pair}} for pair in [*pairs, ["fit", inner]]]
 
     return extend

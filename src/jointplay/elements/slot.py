@@ -24,7 +24,7 @@ class Slot(Guided):
     `at` may stand for both.  Stops `lower` and `upper` (m) bound the pin's place along the axis.
     """
 
-    model_config = ConfigDict(json_schema_extra=sized_schema(FIT))
+    model_config = ConfigDict(json_schema_extra=sized_schema(FIT, "pin_radius"))
     also: ClassVar = FIT
     inner: ClassVar = "pin_radius"
     moment: ClassVar = False

@@ -41,6 +41,21 @@ def assumed(mechanism: Mechanism) -> Iterator[str]:
         )
 
 
+def unused(mechanism: Mechanism) -> Iterator[str]:
+    """Numbers that do nothing: friction of a joint without play, restitution of no stops or of those that give way."""
+    for name, joint in mechanism.joints.items():
+        if joint.roughness and not joint.loose:
+            ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
+            yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
+        if getattr(joint, "stop_restitution", 0.0) == 0:
+            continue
+        if not joint.stopped:
+            yield f"joint {name!r}: its stop_restitution acts at stops, and it has none; give it lower or upper"
+        elif name in mechanism.stopped(Compliant):
+            law = "the law of its compliant contact acts at its stops, too"
+            yield f"joint {name!r}: its stop_restitution does nothing, {law}; give the law a restitution"
+
+
 def sizes(mechanism: Mechanism) -> dict[str, float]:
     """The greatest distance (m) of two points of each body that has two, the longest body first."""
     found = {}

@@ -191,8 +191,10 @@ def parse_quantity(text: str, dimension: Dimension) -> float:
         alike = next((f"{d.name}, " for d in _KNOWN if d.exponents == unit.exponents), "")
         wanted = f"{dimension.name} in {dimension.unit}" if dimension.unit else dimension.name
         raise UnitError(f"must be {wanted}, got {text.strip()!r} ({alike}wrong dimension)")
-    if suffix and dimension.exponents[3] == 1 and unit.exponents == (0, 0, -1, 0) and unit.factor != 1:  # 1/s is rad/s
-        raise UnitError(f"{text.strip()!r} does not say turns or radians; write rpm, or rev or rad in place of the 1")
+    m, kg, s, rad = unit.exponents
+    if suffix and dimension.exponents[3] == 1 and m == kg == rad == 0 > s and unit.factor != 1:  # 1/s is rad/s
+        rpm = "rpm, or " if s == -1 else ""
+        raise UnitError(f"{text.strip()!r} does not say turns or radians; write {rpm}rev or rad in place of the 1")
     if not suffix or abs(int(exponent or 0)) > 400:  # beyond that, exact fractions would be huge
         number = float(digits) * (float(unit.factor) * math.pi**unit.pi)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..studies.axes import RUN
-from ..studies.meaning import indices, numbers, percentiles, share
+from ..studies.meaning import done, indices, lacking, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
 from .runs import in_unit, in_words
 from .style import COLOURS, IDEAL, legend, look, sheet
@@ -55,8 +55,10 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
         ax.set_xlabel(f"{study[metric].attrs.get('long_name', metric)}" + (f" ({unit})" if unit else ""))
         ax.set_ylabel("runs")
         ax.grid(axis="x", visible=False)
-        failed = int((~good).sum())
+        ran = done(study)
+        failed, lost = int((~ran).sum()), int((ran & ~good).sum())
         said = f"{int(good.sum())} runs" + (f", {failed} failed" if failed else "")
+        said += f", {lost} {lacking(metric)}" if lost else ""
         ax.set_title(said, loc="left", fontsize=8.5, color="#555555")
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure

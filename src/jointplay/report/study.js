@@ -179,7 +179,11 @@ function line(svg) {
 function histogram(svg) {
   const metric = data.metrics[state.metric];
   const good = metric.values.map((y, i) => [y, i]).filter(([y, i]) => y !== null && data.status[i] === 1);
-  if (!good.length) { element("caption").textContent = "No run has a value."; return; }
+  const one = (i) => data.independent === null || i % data.independent[0] === 0 || i % data.independent[0] === data.independent[0] - 1;
+  const counted = metric.values.map((y, i) => [y, i]).filter(([, i]) => data.status[i] === 1 && one(i));
+  const n = counted.length, lost = counted.filter(([y]) => y === null).length;
+  const lack = lost ? `${lost} of ${n} runs ${metric.lacking}` : "";
+  if (!good.length) { element("caption").textContent = lack || "No run has a value."; return; }
   const sorted = [...good].sort((p, q) => p[0] - q[0]), low = sorted[0][0], high = sorted.at(-1)[0];
   const limit = state.limit, many = Math.min(40, Math.max(5, Math.ceil(Math.sqrt(good.length)))); // as plots.histogram
   const size = (high - low) / many || 1;
@@ -212,12 +216,11 @@ function histogram(svg) {
   frame(svg, metric.unit ? `${state.metric} (${metric.unit})` : state.metric, "runs");
   if (limit !== null) {
     make("line", { x1: X(limit), x2: X(limit), y1: TOP + 24, y2: H - BOTTOM, stroke: "var(--c1)", "stroke-width": 2 }, null, svg);
-    const counted = good.filter(([, i]) => data.independent === null || i % data.independent[0] === 0 || i % data.independent[0] === data.independent[0] - 1);
-    const n = counted.length, k = counted.filter(([y]) => y > limit).length, z = 1.959963984540054;
+    const k = counted.filter(([y, i]) => y === null ? metric.always.includes(i) : y > limit).length, z = 1.959963984540054;
     const centre = (k + z * z / 2) / (n + z * z), half = z / (n + z * z) * Math.sqrt(k * (n - k) / n + z * z / 4);
     const percent = (x) => `${shown(100 * Math.min(Math.max(x, 0), 1), 3)} %`;
-    element("caption").textContent = `${k} of ${n} runs exceed ${`${shown(limit, 10)} ${metric.unit}`.trim()}: ${percent(k / n)} (${percent(centre - half)} to ${percent(centre + half)} with 95 % confidence)`;
-  } else element("caption").textContent = "Give a limit to see the share of runs beyond it; click a bar for one of its runs.";
+    element("caption").textContent = `${k} of ${n} runs exceed ${`${shown(limit, 10)} ${metric.unit}`.trim()}: ${percent(k / n)} (${percent(centre - half)} to ${percent(centre + half)} with 95 % confidence)` + (lack && `; ${lack}`);
+  } else element("caption").textContent = (lack && `${lack}. `) + "Give a limit to see the share of runs beyond it; click a bar for one of its runs.";
   if (element("run").dataset.run === undefined) tell(sorted.at(-1)[1], "the run with the greatest value");
 }
 

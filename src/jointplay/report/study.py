@@ -14,7 +14,7 @@ from .._version import __version__
 from ..errors import InputError
 from ..studies import telling
 from ..studies.axes import RUN
-from ..studies.meaning import percentiles
+from ..studies.meaning import lacking, over, percentiles
 from ..studies.store import STUDY, counts, open_study
 from .page import assemble, kept
 
@@ -86,12 +86,15 @@ def axis(study: xarray.Dataset, dimension: str) -> dict[str, Any]:
 
 
 def metric(study: xarray.Dataset, name: str, limit: float | None, sampled: bool) -> dict[str, Any]:
-    """One metric: its values, and of samples percentiles and ranking."""
+    """One metric: its values, what runs without one do, which of them are beyond every limit; of samples percentiles
+    and ranking."""
     size, _ = telling.unit_of(study[name])
     values, unit = readable(study[name])
     found: dict[str, Any] = {
         "values": values,
         "unit": unit,
+        "lacking": lacking(name),
+        "always": np.flatnonzero(over(name, study[name].values.ravel(), np.finfo(float).max)).tolist(),
         "limit": None if limit is None else float(f"{limit / size:.12g}"),
         "percentiles": {},
         "ranking": None,

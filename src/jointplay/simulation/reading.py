@@ -231,17 +231,14 @@ class Reading:
 
     def rigid(self) -> Variables:
         """Shares of time, largest forces and impulses of rigid contacts over all steps, and the list of impacts."""
-        steps: float = max(1, self.steps)
-        if self.stepper.adaptive:
-            steps = self.span  # shares are kept in s
-        found: Variables = {}
+        steps, found = self.span if self.stepper.adaptive else max(1, self.steps), Variables()  # shares in s, or steps
         if self.mechanism.joints:
             impulses = [math.sqrt(self.largest(f"{j}.force.impulse")) for j in self.mechanism.joints]
             said = {"units": "N*s", "long_name": "largest impulse of a joint in a step with an impact"}
             found["joint_impulse"] = ("joint", impulses, said)
-        shares = {what: np.array([self.number(f"{n}.{what}") / steps for n in self.labels])
-                  for what in ("sliding", "sticking")}  # fmt: skip
-        shares["free"] = 1 - shares["sliding"] - shares["sticking"]
+        kinds = ("sliding", "sticking")
+        shares = {what: np.array([self.number(f"{n}.{what}") / steps for n in self.labels]) for what in kinds}
+        shares["free"] = rest(shares["sliding"] + shares["sticking"])
         for what, share in shares.items():
             found[f"share_{what}"] = ("contact", share, {"units": "1", "long_name": f"share of time {what}"})
         counts = [int(self.number(f"{n}.impacts")) for n in self.labels]
@@ -259,13 +256,13 @@ class Reading:
         bores = [j for j in self.mechanism.loose(Rigid) if f"{j}.side" in self.run.places]
         if not bores:
             return {}
-        table = np.array([[self.number(f"{j}.{what}") / steps for what in record.CORNERS] for j in bores])
-        table = np.column_stack([1 - table.sum(axis=1), table])
+        corners = np.array([[self.number(f"{j}.{what}") / steps for what in record.CORNERS] for j in bores])
+        table, said = np.c_[rest(corners.sum(axis=1)), corners], {"units": "1", "long_name": "share of time"}
         switches = [int(self.number(f"{j}.side switches")) for j in bores]
         return {
             "bore": ("bore", bores),
             "corners": ("corners", ["no contact", *record.CORNERS]),
-            "share_corners": (("bore", "corners"), table, {"units": "1", "long_name": "share of time"}),
+            "share_corners": (("bore", "corners"), table, said),
             "side_switches": ("bore", switches, {"long_name": "changes of the loaded side"}),
         }
 
@@ -291,7 +288,7 @@ class Reading:
         count = [int((ended == i).sum()) + more.get(float(i), 0) for i in range(len(self.labels))]
         found["impacts"] = ("contact", count, {"long_name": "contacts that began and ended"})
         closed, time = [self.number(f"{label}.closed") for label in self.labels], self.number("contacts.time")
-        free = 1 - np.array(closed) / max(time, 1e-300)
+        free = rest(np.array(closed) / max(time, 1e-300))
         found["share_free"] = ("contact", free, {"units": "1", "long_name": "share of time free"})
         return found
 
@@ -340,6 +337,11 @@ class Reading:
     def lasting(self, name: str) -> float:
         """A number that the control loop keeps, 0 before it does."""
         return float(self.run[name][self.lane]) if name in self.run.places else 0.0
+
+
+def rest(shares: np.ndarray) -> np.ndarray:
+    """What is left of a whole; 0 where it is less than sums are rounded."""
+    return np.where(np.abs(left := 1 - shares) < 1e-12, 0.0, left)
 
 
 def dataset(simulation: Simulation, lane: int) -> Dataset:

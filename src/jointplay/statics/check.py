@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..elements import Following, Joint
-from ..model.checks import assumed, implausible, misread
+from ..model.checks import assumed, implausible, misread, unused
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError
 from ..model.starts import start_text, started
@@ -204,7 +204,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     yield from _prescribed(system.mechanism)
     yield from _guesses(system, q, FAR)
     yield from _whirls(system, q, v)
-    yield from _smooth(system.mechanism)
+    yield from unused(system.mechanism)
     yield from _tables(system.given)
     yield from misread(system.mechanism)
     yield from assumed(system.mechanism)
@@ -256,14 +256,6 @@ def _whirls(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
                 f"joint {name!r}: its journal starts with {speed:.3g} m/s round the bearing; give other start rates, "
                 "or let it start calm with `journals: loaded`"
             )
-
-
-def _smooth(mechanism: Mechanism) -> Iterator[str]:
-    """Friction that cannot act, as the joint has no play."""
-    for name, joint in mechanism.joints.items():
-        if joint.roughness and not joint.loose:
-            ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
-            yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
 
 
 def _tables(mechanism: Mechanism) -> Iterator[str]:

@@ -26,6 +26,8 @@ NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
 MANY = 30  # bodies: of more a search begins at fewer places
 FALLS = 60  # steps downhill
 BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
+NEAREST, WALK, STRIDE = 2, 30, 0.5  # members of a family that are tried, steps to them, and their size (rad)
+STRAIGHT = 0.3  # of what is left to go: less of it along flat ways leads elsewhere
 LIGHTEST = 1e-10  # of the largest load or stiffness: less of a body counts as this
 
 
@@ -60,7 +62,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         raise ModelError(Problem(("joints", joint, "contact"), text))
     search = _Search(system, t)
     found: list[Equilibrium] = []
-    families: set[tuple[int, int, tuple[str, ...], tuple[str, ...]]] = set()
+    families: list[_Family] = []
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         at = None if opened else search.rest(q)
@@ -69,12 +71,30 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         if at is None or any(search.same(at, e.q) for e in found):
             continue
         new = search.describe(search.unwound(at))
-        family = search.family(new)
-        if family not in families:
-            found.append(new)
-        families |= {family} if family else set()
+        kind = search.kind(new)
+        kin = [one for one in families if one.kind == kind and search.joined(new.q, one.members)]
+        if kin:  # families that it joins are one
+            kin[0].members.extend([new.q, *(q for one in kin[1:] for q in one.members)])
+            families = [one for one in families if one not in kin[1:]]
+            found = [e for e in found if all(e is not one.first for one in kin[1:])]
+            continue
+        found.append(new)
+        if kind is not None:
+            families.append(_Family(new, kind, [new.q]))
     order = ("stable", "neutral", "unstable")
     return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
+
+
+Kind = tuple[int, int, tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """A continuous family of equilibria: the one that is given, what all have in common, positions that were found."""
+
+    first: Equilibrium
+    kind: Kind
+    members: list[np.ndarray]
 
 
 class _Forces(NamedTuple):
@@ -324,14 +344,42 @@ class _Search:
         unit = "m" if joint.moves == "position" else "rad"
         return f"joint {name} is {excess:.3g} {unit} beyond its {side} stop of {getattr(joint, side):.6g} {unit}"
 
-    def same(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Whether two positions are one, angles modulo 2 pi."""
-        apart = (one - other) / self.scale
+    def apart(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """The way from the other position to this one, in sizes of the mechanism, angles modulo 2 pi."""
+        apart: np.ndarray = (one - other) / self.scale
         apart[2::3] = (apart[2::3] + np.pi) % (2 * np.pi) - np.pi
-        near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
-        return bool(near and np.abs(apart).max() < SAME)
+        return apart
 
-    def family(self, e: Equilibrium) -> tuple[int, int, tuple[str, ...], tuple[str, ...]] | None:
+    def same(self, one: np.ndarray, other: np.ndarray, share: float = SAME) -> bool:
+        """Whether two positions are one."""
+        near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
+        return bool(near and np.abs(self.apart(one, other)).max() < share)
+
+    def joined(self, q: np.ndarray, members: list[np.ndarray]) -> bool:
+        """Whether a position is of the family of others: whether flat ways lead from it to one of the nearest."""
+        nearest = sorted(members, key=lambda other: float(np.abs(self.apart(other, q)).max()))[:NEAREST]
+        return any(self.leads(q, other) for other in nearest)
+
+    def leads(self, q: np.ndarray, end: np.ndarray) -> bool:
+        """Whether one comes from a position of rest to another by flat ways, always towards it."""
+        for _ in range(WALK):
+            if self.same(q, end, 1e2 * SAME):
+                return True
+            at, values, ways, none = self.bent(q)
+            flat = ways[:, np.abs(values) <= none] * (at.unit / self.scale)[:, None]
+            off = self.apart(end, q)
+            step = flat @ np.linalg.lstsq(flat, off, rcond=None)[0]
+            far = np.abs(step * self.scale / self.reach).max()
+            if np.linalg.norm(step) < STRAIGHT * np.linalg.norm(off):
+                return False
+            beside, opened = close(self.system, q + step * min(1.0, STRIDE / far) * self.scale, self.t, self.held)
+            there = None if opened else beside if self.evenly(beside).balanced(BALANCED) else self.rest(beside)
+            if there is None:
+                return False
+            q = there
+        return False
+
+    def kind(self, e: Equilibrium) -> Kind | None:
         """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, the
         contacts that pull and the stops it lies beyond; None for an equilibrium that stands alone."""
         at, values, ways, none = self.bent(e.q)

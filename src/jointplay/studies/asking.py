@@ -16,7 +16,7 @@ from ..physics.step import is_number
 from ..simulation import Stepper, seconds, settled_time
 from ..system import System
 from . import metrics as meters
-from .axes import Fitted, address_of, read_axes
+from .axes import Fitted, address_of, read_axes, refuse
 from .plan import Plan
 from .sampling import Samples, draw
 from .store import FORMAT
@@ -30,6 +30,24 @@ def times_of(given: Mechanism | System, until: Any, every: Any, settled: Any) ->
     if isinstance(settled, str) and is_number(until):
         settled = settled_time(given.mechanism if isinstance(given, System) else given, settled, until)
     return until, every, settled
+
+
+def settle_alike(machine: Subject, plan: Plan, given: Any, until: float) -> None:
+    """Refuse turns of a drive that take one time in some runs and another in others; ends of each axis tell."""
+    if not isinstance(given, str) or not isinstance(machine, Machine):
+        return
+    first: float | None = None
+    for i, dimension in enumerate(plan.dimensions):
+        for address, column in dimension.columns.items():
+            labels = column.dtype == object
+            for place in range(len(column)) if labels else (int(column.argmin()), int(column.argmax())):
+                at = [place if k == i else 0 for k in range(len(plan.shape))]
+                task = machine.task(plan.settings(int(np.ravel_multi_index(at, plan.shape))))
+                time = settled_time(task.mechanism.with_(task.numbers), given, until)
+                first = time if first is None else first
+                if not np.isclose(time, first, rtol=1e-5):
+                    text = f"is {first:g} s in one run and {time:g} s in another, as {address} is varied"
+                    raise InputError(f"settled: {given!r} {text}; give a time, such as the longest of them")
 
 
 def subject_of(
@@ -49,11 +67,21 @@ def subject_of(
     mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
     if settled and mechanism.control is not None and not mechanism.control.settled:
         mechanism = mechanism.with_({"control.settled": settled})
-    for key, x in over.items() if isinstance(over, Mapping) else ():
-        if isinstance(x, str | Fitted) and isinstance(key, str) and address_of(key).endswith(".clearance"):
-            fit = x.fit if isinstance(x, Fitted) else x
-            mechanism = mechanism.loosen(address_of(key).removesuffix(".clearance"), fit=fit)  # its radius
-    return Machine(mechanism, stepper, named)
+    return Machine(fitted(mechanism, over), stepper, named)
+
+
+def fitted(mechanism: Mechanism, over: Any) -> Mechanism:
+    """The mechanism with the radii of the fits that are varied."""
+    given = over.items() if isinstance(over, Mapping) else ()
+    varied = [(address, x) for key, x in given for address in (key if isinstance(key, tuple) else (key,))]
+    for address, x in varied:
+        if isinstance(x, str | Fitted) and isinstance(address, str) and address_of(address).endswith(".clearance"):
+            joint = address_of(address).removesuffix(".clearance")
+            mechanism = mechanism.loosen(joint, fit=x.fit if isinstance(x, Fitted) else x)
+            radius = f"{joint}.{mechanism.joints[joint].inner}"
+            if radius in dict(varied):
+                refuse(radius, "is already given by the fit; keep one")
+    return mechanism
 
 
 def plan_of(subject: Subject, over: Mapping[Any, Any], samples: Samples | int | None, seed: int) -> Plan:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.parts import suggestion
 from .axes import RUN
+from .metrics import WHEN
 from .store import STUDY
 from .work import DONE
 
@@ -26,7 +27,10 @@ OWN = ("status", "reached", "outcome")
 
 @dataclass(frozen=True)
 class Share:
-    """The share of runs beyond a limit, of samples with its confidence interval; runs that failed are not counted."""
+    """The share of runs beyond a limit, of samples with its confidence interval; runs that failed are not counted.
+
+    missing: how many of the runs have no number, in words; those that never reach a mark are beyond every limit.
+    """
 
     share: float
     low: float
@@ -35,10 +39,12 @@ class Share:
     runs: int
     failed: int
     limit: float
+    missing: str = ""
 
     def __str__(self) -> str:
         failed = f"; {self.failed} runs failed and are not counted" if self.failed else ""
-        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {self.part}{failed}"
+        missing = f"; {self.missing}" if self.missing else ""
+        return f"{self.beyond} of {self.runs} runs exceed {self.limit:g}: {self.part}{missing}{failed}"
 
     @property
     def part(self) -> str:
@@ -50,41 +56,64 @@ class Share:
 
 
 def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
-    """The values of a metric in all runs, one after the other, and which of them count."""
+    """The values of a metric in all runs, one after the other, and which of them are numbers of runs that are done."""
     known = [str(name) for name in study.data_vars if name not in OWN and "time" not in study[name].dims]
     if metric not in known:
         raise InputError(f"the study has no metric {metric!r}{suggestion(metric, known)}")
     values = study[metric].values.ravel()
-    good = np.isfinite(values)
-    if "status" in study:
-        good &= study["status"].values.ravel() == DONE
-    return values, good
+    return values, np.isfinite(values) & done(study)
+
+
+def done(study: Dataset) -> np.ndarray:
+    """Which runs are done."""
+    shape = next(iter(study.data_vars.values())).shape
+    return np.ravel(study["status"].values == DONE if "status" in study else np.ones(shape, bool))
+
+
+def lacking(metric: str) -> str:
+    """What runs do that have no number."""
+    return "never reach it" if metric.startswith(f"{WHEN}(") else "have none"
+
+
+def missing(metric: str, good: np.ndarray, ran: np.ndarray) -> str:
+    """How many of the runs that are done have no number, in words; nothing if all have one."""
+    count = int((ran & ~good).sum())
+    return f"{count} of {int(ran.sum())} runs {lacking(metric)}" if count else ""
+
+
+def over(metric: str, values: np.ndarray, limit: float) -> np.ndarray:
+    """Which values are beyond a limit; a mark that is never reached is later than every limit."""
+    never = np.isnan(values) if metric.startswith(f"{WHEN}(") else False
+    found: np.ndarray = (values > limit) | never
+    return found
 
 
 def share(study: Dataset, metric: str, limit: float) -> Share:
-    """How many runs have a metric above a limit; of samples with Wilson's interval (95 %), of a grid without (nan).
+    """How many of the runs that are done have a metric above a limit; of samples with Wilson's interval (95 %), of a
+    grid without (nan).  Of `when(...)` those that never reach the mark are above.
 
     The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
     independent ones of each base point are counted.
     """
     values, good = numbers(study, metric)
+    ran, beyond = done(study), over(metric, values, limit)
     how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
     if how.get("method") == "saltelli":
         size = len(how["factors"]) + 2
-        good = good & np.isin(np.arange(len(good)) % size, (0, size - 1))
-    n, k = int(good.sum()), int((values[good] > limit).sum())
-    if n == 0:
+        ran &= np.isin(np.arange(len(ran)) % size, (0, size - 1))
+    n, k = int(ran.sum()), int((beyond & ran).sum())
+    if not ((good | beyond) & ran).any():
         raise InputError(f"no run of the study has a {metric}")
     middle = (k + DEVIATES**2 / 2) / (n + DEVIATES**2)
     half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
     known = study["status"].values if "status" in study else np.ones(1)
     failed = int((known > DONE).sum())
     low, high = (max(0.0, middle - half), min(1.0, middle + half)) if how else (math.nan, math.nan)
-    return Share(k / n, low, high, k, n, failed, float(limit))
+    return Share(k / n, low, high, k, n, failed, float(limit), missing(metric, good, ran))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:
-    """Percentiles of a metric over the runs that were done."""
+    """Percentiles of a metric over the runs that are done and have a number."""
     values, good = numbers(study, metric)
     if not good.any():
         raise InputError(f"no run of the study has a {metric}")
@@ -129,7 +158,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
             data[name] = ("factor", found[k], said)
             data[f"{name}_error"] = ("factor", np.std([d[k] for d in draws], axis=0), {"long_name": "standard error"})
         lost = len(block) - len(kept)
-        note = f"{len(kept)} base points" + (f", {lost} left out for failed runs" if lost else "")
+        note = f"{len(kept)} base points"
+        note += f", {lost} left out for runs that failed or {lacking(metric)}" if lost else ""
     else:
         columns = [study[f[0]].values[good] for f in how["factors"]]
         y = values[good]
@@ -141,6 +171,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
         note = f"{how['method']} samples give the first order only; total indices need jp.samples(n, method='saltelli')"
         if how.get("correlated"):
             note += "; inputs are correlated, so that shares overlap"
+        if lack := missing(metric, good, done(study)):
+            note += f"; {lack} and are left out"
     return Dataset(data, {"factor": factors}, {"metric": metric, "note": note})
 
 
@@ -219,6 +251,7 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
         data[name] = ("factor", found[0][order, k], {"long_name": text, **said})
         data[f"{name}_error"] = ("factor", errors[order, k], {"long_name": "standard error", **said})
     attrs = {"metric": metric, "mean": float(y.mean()), "high": float(np.percentile(y, 95)), "explained": found[1]}
+    attrs |= {"missing": missing(metric, good, done(study))}
     attrs |= {"limit": limit, "beyond": float((y > limit).mean())} if limit is not None else {}
     return Dataset(data, {"factor": [factors[i] for i in order]}, attrs)
 

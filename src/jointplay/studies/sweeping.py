@@ -20,7 +20,7 @@ from ..model.mechanism import Mechanism
 from ..simulation import Stepper
 from ..system import System
 from . import store as stores
-from .asking import attributes, job_of, plan_of, subject_of, times_of
+from .asking import attributes, job_of, plan_of, settle_alike, subject_of, times_of
 from .beginning import begin, taken_up
 from .executors import WorkersLost, done
 from .plan import Plan, Rectangle, rectangles
@@ -100,11 +100,13 @@ def sweep(
     The dimensions of the table are the axes, and `run` for samples; `status` says how each run ended (1 is done),
     `outcome` why where it failed.  The numbers do not depend on executor, batches, order or interruptions.
     """
+    turns = settled
     if isinstance(subject, Mechanism | System):
         until, every, settled = times_of(subject, until, every, settled)
     machine = subject_of(subject, over, stepper, control, start, settled)
     plan = plan_of(machine, over, samples, seed)
     job = job_of(machine, until, every, settled, reclose, metrics, keep)
+    settle_alike(machine, plan, turns, job.until)
     if on_error not in ("record", "raise"):
         raise InputError(f"on_error must be 'record' or 'raise', got {on_error!r}")
     attrs = attributes(job, plan, metrics, keep)

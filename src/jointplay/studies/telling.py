@@ -11,7 +11,7 @@ import numpy as np
 
 from ..parts.units import spoken
 from .axes import RUN
-from .meaning import OWN, indices, numbers, percentiles, ranking, share
+from .meaning import OWN, done, indices, missing, numbers, over, percentiles, ranking, share
 from .plan import Plan
 from .store import STUDY, counts
 from .work import DONE
@@ -38,6 +38,7 @@ def is_sampled(study: Dataset) -> bool:
 def unit_of(array: DataArray) -> tuple[float, str]:
     """The unit in which people read these numbers: its size in SI units, and its name."""
     unit = str(array.attrs.get("units", ""))
+    unit = "" if unit == "1" else unit
     if not np.issubdtype(array.dtype, np.number):
         return 1.0, unit
     size, name = spoken(unit, float(np.nanmax(np.abs(array.values), initial=0.0)))
@@ -66,19 +67,25 @@ def lines(study: Dataset, limits: Mapping[str, float] | None = None) -> list[tup
         found.append(("doubtful or wrong", text))
     for name in metrics_of(study):
         values, good = numbers(study, name)
-        if not good.any():
-            found.append((name, "no run has it"))
-            continue
-        found.append((name, course(study[name], values[good])))
-        size, unit = unit_of(study[name])
-        if is_sampled(study):
-            of = ", ".join(f"P{p:g} {x / size:.5g}" for p, x in percentiles(study, name).items())
-            found[-1] = name, f"{found[-1][1]}; {of}"
-        if limits and name in limits:
+        found.append((name, distribution(study, name) if good.any() else "no run has it"))
+        if limits and name in limits and (good | over(name, values, limits[name]) & done(study)).any():
+            size, unit = unit_of(study[name])
             beyond = share(study, name, limits[name])
-            text = f"{beyond.part}: {beyond.beyond} of {beyond.runs} runs"
-            found.append((f"{name} > {limits[name] / size:.5g} {unit}".rstrip(), text))
+            parts = [f"{beyond.part}: {beyond.beyond} of {beyond.runs} runs", beyond.missing]
+            found.append((f"{name} > {limits[name] / size:.5g} {unit}".rstrip(), "; ".join(filter(None, parts))))
     return found
+
+
+def distribution(study: Dataset, metric: str) -> str:
+    """The least and the greatest value of a metric, of samples percentiles, and how many runs have none."""
+    values, good = numbers(study, metric)
+    parts = [course(study[metric], values[good])]
+    if is_sampled(study):
+        size, _ = unit_of(study[metric])
+        parts.append(", ".join(f"P{p:g} {x / size:.5g}" for p, x in percentiles(study, metric).items()))
+    if lack := missing(metric, good, done(study)):
+        parts.append(f"{lack} and count in none of these")
+    return "; ".join(parts)
 
 
 def course(array: DataArray, values: np.ndarray) -> str:
@@ -173,7 +180,8 @@ def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> li
     size, unit = unit_of(study[metric])
     kind = "total" if "total" in part else "first"
     head = ["halve", f"mean falls by/{unit or 1}", f"P95 falls by/{unit or 1}"]
-    head += ["share beyond the limit then"] if limit is not None else []
+    of = ", of runs that have it" if found.attrs["missing"] else ""
+    head += [f"share beyond the limit then{of}"] if limit is not None else []
     text = "it explains alone" if kind == "first" else "it explains alone and with others"
     fits = fits_of(study)
     rows: list[tuple[str, ...]] = [(*head, f"share of the variance that {text}")]
@@ -192,11 +200,11 @@ def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> li
 
 def caution(study: Dataset, metric: str, limit: float | None = None) -> str:
     """What the ranking rests on."""
-    explained = ranking(study, metric, limit).attrs["explained"]
+    said = ranking(study, metric, limit).attrs
+    explained, lack = said["explained"], f"; {said['missing']} and are left out" * bool(said["missing"])
     weak = "; that is little: compute the study again with the axis halved before you rely on it"
-    return f"a quadratic surface through the runs explains {100 * explained:.0f} % of the variance" + (
-        weak if explained < 0.8 else ""
-    )
+    text = f"a quadratic surface through the runs explains {100 * explained:.0f} % of the variance"
+    return text + (weak if explained < 0.8 else "") + lack
 
 
 def replay_command(store: Any, run: int | str) -> str:

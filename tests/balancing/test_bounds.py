@@ -1,0 +1,54 @@
+"""Bounds of counterweights hold in every design."""
+
+import math
+
+import numpy as np
+import pytest
+
+import jointplay as jp
+from jointplay import balancing
+
+ROTOR = jp.Mechanism(
+    name="rotor",
+    gravity=(0, 0),
+    ground={"points": {"O": (0, 0)}},
+    bodies={"r": jp.Body(mass=2.0, inertia=0.01, centre=(0.03, 0.03), points={"o": (0, 0), "e": (0.2, 0)})},
+    joints={"J": {"kind": "revolute", "between": ("ground.O", "r.o")}},
+    drives={"d": {"kind": "angle", "of": "r", "motion": {"kind": "constant_speed", "speed": 10}}},
+)
+UNBALANCE = 2.0 * math.hypot(0.03, 0.03)  # kg m, a quarter turn from no axis
+TIMES = np.linspace(0, 0.6283, 50)
+
+
+def radius(design):
+    return math.hypot(design["r.counterweight.x"], design["r.counterweight.y"])
+
+
+@pytest.mark.parametrize("objective", ["force", "force-rms", "force-peak"])
+@pytest.mark.parametrize(
+    ("bounds", "low", "high", "heavy"),
+    [
+        ("radius<=50mm,mass<=1kg", 0, 0.05, 1.0),
+        ("radius<=50mm,mass<=5kg", 0, 0.05, 5.0),
+        ("radius>=100mm,radius<=120mm,mass<=5kg", 0.1, 0.12, 5.0),
+        ("radius>=100mm", 0.1, math.inf, 200.0),
+        ("radius>=3m,mass<=1kg", 3.0, math.inf, 1.0),
+        ("radius<=80mm,mass=1.5kg", 0, 0.08, 1.5),
+    ],
+)
+def test_a_radius_is_a_distance(bounds, low, high, heavy, objective):
+    """Bounds of a radius were bounds of x and y, 41 % farther out in a corner, and a lower one was none."""
+    found = balancing.balance(ROTOR, objective, f"r:{bounds}", times=TIMES)
+    assert low - 1e-9 <= radius(found.design) <= high + 1e-9
+    assert found.design["r.counterweight.mass"] <= heavy + 1e-9
+    left = max(0.0, UNBALANCE - heavy * high) * 10**2
+    assert found.after["shaking_force_peak"] == pytest.approx(left, rel=1e-6, abs=1e-6)
+    assert found.feasible == (objective != "force" or left == 0)
+
+
+def test_a_trade_off_keeps_the_radius():
+    given = jp.library.four_bar(crank=0.0)
+    bounds, moved = "crank:radius<=50mm,mass<=1kg", "crank=10 rad/s"
+    front = balancing.trade_off(given, bounds, motion_of=moved, points=2, times=TIMES[:9])
+    x, y = (front["design"].sel(address=f"crank.counterweight.{c}").values for c in "xy")
+    assert (np.hypot(x, y) <= 0.05 + 1e-9).all()
