@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from jointplay import model
 from jointplay.model import Following, ModelError, Rigid, library
+from jointplay.model.checks import unused
 
 BETWEEN = ("ground.O", "arm.start")
-FRICTIONLESS = "a gear's play has no friction; leave it out"
 TIGHT = "so that there is no play to count on; leave the joint ideal or choose a clearance fit"
 KNOWN = "known are 1 to 120 mm, holes H6 to H11, shafts d, e, f, g, h with grades 5 to 11, such as '20 H7/g6'"
 TEXT = """\
@@ -362,8 +362,6 @@ def test_loosen_says_the_size_anew():
         ("J3", {"fit": "20 H7/g6", "pin_radius": 0.02}, "pin_radius: is already given by the fit; keep one"),
         ("J1", {"bearing_radius": 0.1}, "journal_radius: is missing; bearing_radius alone gives no clearance"),
         ("J3", {"clearance": 1, "contact": Following()}, FOLLOWING),
-        ("J4", {"play": 0.1, "contact": Rigid(friction=0.1)}, f"contact.friction: {FRICTIONLESS}"),
-        ("J4", {"play": 0.1, "contact": Rigid(static_friction=0.1)}, f"contact.friction: {FRICTIONLESS}"),
         ("J1", {"clearance": "-1 mm"}, "clearance: must be >= 0, got -1 mm"),
     ],
 )
@@ -419,3 +417,10 @@ def test_library_mechanisms_with_play():
     bore = library.wu_2017(clearance=5e-4).loose(Rigid)["P"]
     assert (bore.clearance, bore.radius, bore.length, bore.bearing) == (5e-4, 0.008, 0.06, "second")
     assert library.wu_2017(clearance=5e-4, contact=Rigid(friction=0.1)).value("P.friction") == 0.1
+
+
+@pytest.mark.parametrize("friction", [{"friction": 0.1}, {"static_friction": 0.1}])
+def test_friction_of_a_gear_that_does_nothing_is_told(friction):
+    loose = model.loads(TEXT).loosen("J4", play=0.1, contact=Rigid(**friction))
+    assert any("'J4': its contact's friction does nothing" in text for text in unused(loose))
+    assert not list(unused(model.loads(TEXT).loosen("J4", play=0.1)))

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, model_validator
 from ..numerics.linalg import Scalar
 from ..parts.part import Quantity, refuse
 from ..parts.units import ANGLE, NUMBER
-from .contacts import Rigid, SidedContact
+from .contacts import Compliant, Rigid, SidedContact
 from .drawing import Play, Track
 from .fields import Angle, Bodies, BodyName
 from .kinds import Joint
@@ -20,11 +20,15 @@ from .pose import Here, Spot
 
 def _angular(raw: Any) -> Any:
     if isinstance(raw, Mapping) and raw.get("kind") == "compliant":
+        if raw.get("friction") is not None:
+            refuse("a gear's play has no friction; leave it out", "friction")
         normal = raw.get("normal")
         for key, given in normal.items() if isinstance(normal, Mapping) else ():
             if key != "law" and isinstance(given, str) and _united(given):
                 refuse(f"the depth is an angle in a gear: must be a plain number in N m and rad, got {given!r}",
                        "normal", key)  # fmt: skip
+    elif isinstance(raw, Compliant) and raw.friction is not None:
+        refuse("a gear's play has no friction; leave it out", "friction")
     return raw
 
 
@@ -56,12 +60,6 @@ class Gear(Joint):
     play: Annotated[float, Quantity(ANGLE, at_least=0)] = 0.0
     contact: Annotated[SidedContact, BeforeValidator(_angular)] = Rigid()
     carrier: BodyName = "ground"
-
-    @model_validator(mode="after")
-    def _without_friction(self) -> Gear:
-        if self.roughness:
-            refuse("a gear's play has no friction; leave it out", "contact", "friction")
-        return self
 
     @model_validator(mode="after")
     def _three(self) -> Gear:

@@ -47,6 +47,8 @@ def unused(mechanism: Mechanism) -> Iterator[str]:
         if joint.roughness and not joint.loose:
             ideal = ", or pin_friction for an ideal joint" if joint.does("pin_law") else ""
             yield f"joint {name!r}: its contact's friction acts only with play, and it has none; give it play{ideal}"
+        if joint.roughness and joint.loose and joint.play_unit != "m":
+            yield f"joint {name!r}: its contact's friction does nothing, for the play is one of angles; leave it out"
         if getattr(joint, "stop_restitution", 0.0) == 0:
             continue
         if not joint.stopped:

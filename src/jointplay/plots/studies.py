@@ -55,13 +55,17 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
         ax.set_xlabel(f"{study[metric].attrs.get('long_name', metric)}" + (f" ({unit})" if unit else ""))
         ax.set_ylabel("runs")
         ax.grid(axis="x", visible=False)
-        ran = done(study)
-        failed, lost = int((~ran).sum()), int((ran & ~good).sum())
-        said = f"{int(good.sum())} runs" + (f", {failed} failed" if failed else "")
-        said += f", {lost} {lacking(metric)}" if lost else ""
-        ax.set_title(said, loc="left", fontsize=8.5, color="#555555")
+        ax.set_title(_counted(study, metric, good), loc="left", fontsize=8.5, color="#555555")
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure
+
+
+def _counted(study: xarray.Dataset, metric: str, good: np.ndarray) -> str:
+    """How many runs have a number, failed, or have none for another reason."""
+    ran = done(study)
+    failed, lost = int((~ran).sum()), int((ran & ~good).sum())
+    said = f"{int(good.sum())} runs" + (f", {failed} failed" if failed else "")
+    return said + (f", {lost} {lacking(metric)}" if lost else "")
 
 
 def _edges(values: np.ndarray, bins: int, limit: float | None) -> list[float]:

@@ -296,19 +296,29 @@ def drive_unit(run: xarray.Dataset, drive: str) -> str:
     return _spoken(effort_unit(drive, map(str, run.row.values) if "row" in run.coords else ()))
 
 
+def side_of(times: np.ndarray, samples: np.ndarray, peak: float, time: float) -> float:
+    """The sign of the largest magnitude: that of the sample beside it that has at least half of it; 0 if none has."""
+    after = int(np.searchsorted(times, time))
+    beside = samples[max(after - 1, 0) : after + 2]
+    near = beside[np.abs(beside) >= 0.5 * peak]
+    return float(np.sign(near[np.argmax(np.abs(near))])) if len(near) else 0.0
+
+
 def _peak(ax: Axes, run: xarray.Dataset, what: str, at: dict[str, str], colour: str, unit: str) -> None:
     if f"peak_{what}" not in run:
         return
     peak, time = (float(run[name].sel(at)) for name in (f"peak_{what}", f"peak_{what}_time"))
     samples = run[what].sel(at).values if what == "effort" else load(run, at["joint"], what)
-    sign = -1.0 if samples[int(np.argmin(np.abs(run.time.values - time)))] < 0 else 1.0
+    sign = 1.0 if what == "force" else side_of(run.time.values, samples, peak, time)
     low, high = ax.get_ylim()
     if what == "force":
         low = 0.0
     if peak > high >= peak / SPIKE and sign > 0:
         high = 1.08 * peak
     ax.set_ylim(low, high)
-    if low <= sign * peak <= high:
+    if sign == 0:
+        ax.axvline(time, color=colour, linewidth=0.8, linestyle=":")
+    elif low <= sign * peak <= high:
         ax.plot(time, sign * peak, "o", markersize=3.5, color=colour, clip_on=False)
     else:
         ax.plot(time, high if sign > 0 else low, "^" if sign > 0 else "v", markersize=3.5, color=colour, clip_on=False)

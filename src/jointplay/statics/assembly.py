@@ -115,9 +115,9 @@ def close(
     lengths = np.linalg.norm(matrix, axis=1)
     weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
     for _ in range(iterations):
-        before, open_by = np.abs(gap).max(initial=0.0), size(weights * gap)
-        if before == 0:
+        if (before := np.abs(gap).max(initial=0.0)) == 0:
             break
+        open_by = size(weights * gap)
         matrix = weights[:, None] * matrix
         change = least(matrix, -weights * gap, RANK)
         if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:  # no change closes it from here
@@ -134,9 +134,13 @@ def close(
         at, gap, matrix = at + share * change, rest, there
         if before <= CLOSED:  # it took one more step, for the last digits
             break
-    labels = [*(row for row, keep in zip(system.rows, kept, strict=True) if keep), *held.labels]
-    worst = sorted(zip(np.abs(gap).tolist(), labels, strict=True), reverse=True)
-    return at, {label: by for by, label in worst if by > 1e3 * CLOSED}
+    return at, opened([*np.array(system.rows)[kept].tolist(), *held.labels], gap)
+
+
+def opened(labels: Sequence[str], gaps: np.ndarray) -> dict[str, float]:
+    """The rows that are open, by how much, the widest first."""
+    worst = sorted(zip(np.abs(gaps).tolist(), labels, strict=True), reverse=True)
+    return {label: by for by, label in worst if by > 1e3 * CLOSED}
 
 
 def size(gaps: np.ndarray) -> float:

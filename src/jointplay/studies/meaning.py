@@ -158,8 +158,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
             data[name] = ("factor", found[k], said)
             data[f"{name}_error"] = ("factor", np.std([d[k] for d in draws], axis=0), {"long_name": "standard error"})
         lost = len(block) - len(kept)
-        note = f"{len(kept)} base points"
-        note += f", {lost} left out for runs that failed or {lacking(metric)}" if lost else ""
+        left_out = f", {lost} left out for runs that failed or {lacking(metric)}"
+        note = f"{len(kept)} base points{left_out if lost else ''}"
     else:
         columns = [study[f[0]].values[good] for f in how["factors"]]
         y = values[good]
@@ -169,10 +169,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
         data = {"first": ("factor", first, {"long_name": "share of the variance explained alone"})}
         data["first_error"] = ("factor", scatter, {"long_name": "standard error"})
         note = f"{how['method']} samples give the first order only; total indices need jp.samples(n, method='saltelli')"
-        if how.get("correlated"):
-            note += "; inputs are correlated, so that shares overlap"
-        if lack := missing(metric, good, done(study)):
-            note += f"; {lack} and are left out"
+        note += "; inputs are correlated, so that shares overlap" if how.get("correlated") else ""
+        note += f"; {lack} and are left out" if (lack := missing(metric, good, done(study))) else ""
     return Dataset(data, {"factor": factors}, {"metric": metric, "note": note})
 
 
@@ -246,13 +244,12 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
         ("gain_high", "fall of the 95th percentile if the axis is halved", units),
         ("beyond", "share beyond the limit if the axis is halved", {"units": "1"}),
     )):  # fmt: skip
-        if name == "beyond" and limit is None:
-            continue
-        data[name] = ("factor", found[0][order, k], {"long_name": text, **said})
-        data[f"{name}_error"] = ("factor", errors[order, k], {"long_name": "standard error", **said})
+        if name != "beyond" or limit is not None:
+            data[name] = ("factor", found[0][order, k], {"long_name": text, **said})
+            data[f"{name}_error"] = ("factor", errors[order, k], {"long_name": "standard error", **said})
     attrs = {"metric": metric, "mean": float(y.mean()), "high": float(np.percentile(y, 95)), "explained": found[1]}
-    attrs |= {"missing": missing(metric, good, done(study))}
     attrs |= {"limit": limit, "beyond": float((y > limit).mean())} if limit is not None else {}
+    attrs |= {"missing": missing(metric, good, done(study))}
     return Dataset(data, {"factor": [factors[i] for i in order]}, attrs)
 
 
