@@ -23,6 +23,7 @@ FALSE = 0.02  # share of false neighbours that ends the search for the dimension
 STRETCH, LONELY = 15.0, 2.0  # Kennel, Brown and Abarbanel 1992: the two criteria of a false neighbour
 DIMENSIONS = 8
 LOW, HIGH, SHIFT = 0.3, 0.75, 0.1  # of the rise of the divergence curve: the fit window, and how far its ends move
+PIECE = 0.3  # of the rise: slopes of such pieces of the curve, which bends as neighbours get apart, are its error too
 FIT = 5  # samples in the fit window: below, the slope has no error
 HORIZON = 10.0  # mean periods that the divergence is followed
 PASSAGES = 4  # of which each point has a neighbour
@@ -219,6 +220,7 @@ def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
         return slice(first, max(first + 4, int(np.argmax(curve >= start + high * rise)) + 1))
 
     windows = [part(LOW + a, HIGH + b) for a in (0, -SHIFT, SHIFT) for b in (0, -SHIFT, SHIFT)]
+    windows += [part(low, low + PIECE) for low in np.arange(SHIFT, 1 - PIECE, SHIFT)]  # a curve that bends tells less
     slopes = [np.polyfit(time[one], curve[one], 1)[0] for one in windows]
     t = time[windows[0]]
     return Divergence(
