@@ -344,6 +344,7 @@ start: {{fly: 0, fly.rate: 100, pin: 0, pin.x: -0.3, pin.y: 0, journals: centred
         run = jp.simulate(shaken, 0.1, error=False)
         assert int(run.impacts.sel(contact="S.upper")) == 16
         assert float(run.share_free.sel(contact="S.lower")) == pytest.approx(0.75987, abs=0.02)
+        assert ("pin has at most" in run.notes) is (heavy > 1)
 
 
 def test_loose_pins_in_a_row_swing_as_a_double_pendulum():

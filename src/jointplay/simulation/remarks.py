@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
-from ..model.clearances import Compliant
+from ..model.clearances import Compliant, Rigid
 from ..physics.record import JOURNALS, MEANINGS, MODE
 from .auditing import some
 from .outcome import Outcome
@@ -23,6 +23,7 @@ SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins ha
 FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
 NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
+DWARFED = 1e-6  # of the kinetic energy: a body with less
 LOCKING = (
     "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
     "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
@@ -59,7 +60,24 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
     yield from begun(reading)
     if among:
         yield UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))
+    yield from dwarfed(reading)
     yield from unmet(reading, outcome)
+
+
+def dwarfed(reading: Reading) -> Iterator[str]:
+    """Notes of bodies in rigid joints with play that have so little of the kinetic energy that chosen steps, which are
+    judged by that of all bodies too, know their motion less well."""
+    rigid, names = reading.mechanism.loose(Rigid), list(reading.mechanism.bodies)
+    if not (rigid and reading.stepper.impulsive and reading.stepper.adaptive and len(reading.time)):
+        return
+    rates = [reading.columns[f"{name}.rate"] for name in reading.system.coordinates]
+    energy = (reading.one.here.mass[:, None] * np.square(rates)).reshape(len(names), 3, -1).sum(axis=1).max(axis=1)
+    for name, share in zip(names, energy / max(energy.sum(), 1e-300), strict=True):
+        if 0 < share < DWARFED and any(name in map(reading.mechanism.owner, joint.between) for joint in rigid.values()):
+            yield (
+                f"{name} has at most {share:.0e} of the kinetic energy, and chosen rigid steps go by all of it: "
+                "numbers of its joints may be off by some percent; compute it by itself, or with steps of one length"
+            )
 
 
 def unmet(reading: Reading, outcome: Outcome) -> Iterator[str]:
