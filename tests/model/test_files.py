@@ -455,6 +455,8 @@ drives: {D: {kind: angle, of: J, motion: {kind: sum, terms: [1 deg, {kind: table
         "time [s], angle [deg]\n0, 30\n0.5, 60\n1, 30\n",
         "\ufeff# measured\r\n\r\ntime [ms];angle (deg)\r\n0;30\r\n500;60\r\n1000;30\r\n",
         "0\t30 deg\n500 ms\t60 deg\n1\t30 deg",
+        "# measured, by hand\n#time [s], angle [deg]\n0, 30\n0.5, 60\n1, 30\n",
+        "[s] time, angle [deg] of the cam\n0, 30\n0.5, 60\n1, 30\n",
     ],
 )
 def test_a_table_is_read_from_a_csv_file_beside_the_model_and_kept(tmp_path, text):
@@ -474,6 +476,7 @@ def test_a_table_is_read_from_a_csv_file_beside_the_model_and_kept(tmp_path, tex
         ("0,1,2\n", "cam.csv:1: must have two columns, time and value, between them a comma, .*; got 3"),
         ("time,angle\n0,1\n0.5,x\n", "cam.csv:3: must be a number such as 1.5 or '1.5 rad', got 'x'"),
         ("time [s],angle [mm]\n0,1\n", "cam.csv:2: must be an angle in rad, got '1.0 mm' .*"),
+        ("time/s,angle/deg\n0,1\n", "cam.csv:1: a unit stands in brackets, such as 'time .unit.'; got 'time/s'"),
         ("0;1,5\n1;2\n", "cam.csv:1: must have a decimal point, got '1,5'; write '1.5'"),
         ("0,1\n\n2,1\n2,1\n", "cam.csv:4: times must increase, got 2.0 s after 2.0 s"),
         ("time,angle\n0,1\n", "cam.csv: needs at least two lines of numbers, got 1"),

@@ -15,7 +15,7 @@ from .units import TIME, shorten
 
 MOST_BYTES = 1_000_000
 _NUMBER = re.compile(r"[-+]?\.?\d")
-_UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
+_UNIT = re.compile(r"[\[(]([^\])]*)[\])]")
 
 
 def with_points(raw: Any) -> Any:
@@ -41,7 +41,7 @@ def points(path: str) -> tuple[list[float], list[float]]:
             text = f"must have two columns, time and value, between them a comma, semicolon or tab; got {len(cells)}"
             refuse(f"{path}:{line}: {text}", "file")
         if i == 0 and not any(map(_NUMBER.match, cells)):
-            units = [(_UNIT.search(cell) or ["", ""])[1] for cell in cells]
+            units = [_unit(cell, f"{path}:{line}") for cell in cells]
             continue
         for column, number, unit, cell in zip((times, values), (Quantity(TIME), InUse()), units, cells, strict=True):
             try:
@@ -55,6 +55,15 @@ def points(path: str) -> tuple[list[float], list[float]]:
     return times, values
 
 
+def _unit(cell: str, where: str) -> str:
+    """The unit in the heading of a column; none if it names none."""
+    found = _UNIT.search(cell)
+    if found is None and re.search("[/{]", cell):
+        name = re.split("[/{]", cell)[0].strip()
+        refuse(f"{where}: a unit stands in brackets, such as '{name} [unit]'; got {cell!r}", "file")
+    return found[1] if found else ""
+
+
 def _quantity(cell: str, unit: str) -> str | float:
     """A cell with the unit of its column, unless it has one of its own."""
     try:
@@ -64,11 +73,16 @@ def _quantity(cell: str, unit: str) -> str | float:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that are neither empty nor comments, with their numbers, in cells: by semicolons, tabs or commas."""
+    """The lines that are neither empty nor comments, with their numbers, in cells: by semicolons, tabs or commas.  A
+    comment above them that has two cells and units is their header, as some programs write it."""
+    above = True
     for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            mark = next((mark for mark in ";\t" if mark in line), ",")
-            yield number, [cell.strip() for cell in next(csv.reader([line], delimiter=mark))]
+        mark = next((mark for mark in ";\t" if mark in line), ",")
+        cells = [cell.strip() for cell in next(csv.reader([line.lstrip().lstrip("#")], delimiter=mark), [])]
+        commented = line.lstrip().startswith("#")
+        if line.strip() and (not commented or (above and len(cells) == 2 and _UNIT.search(line))):
+            yield number, cells
+            above = False
 
 
 def _text(path: str) -> str:

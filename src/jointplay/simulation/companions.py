@@ -45,6 +45,7 @@ HALVED = 2.0  # times the difference to half the step, which is half the error o
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
+FEW = 100  # samples that tell a mean
 FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
 SAME = 1e-9  # m or rad: a motion of less is none
 BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a singular position
@@ -199,6 +200,18 @@ def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, floa
     return most
 
 
+def unlike(run: Dataset, channel: int, value: float) -> float:
+    """How far the root mean square of a tracking error is from that of its samples: it is summed over a few looks at
+    each step, and companions may take the same steps."""
+    from scipy.integrate import simpson  # type: ignore[import-untyped]
+
+    late = run.time.values >= run.attrs.get("settled", 0.0)
+    time, off = run.time.values[late], run.variables["tracking_error"].values[late, channel]
+    if len(time) < FEW or not time[-1] > time[0]:
+        return 0.0
+    return abs(value - math.sqrt(max(simpson(off * off, x=time), 0.0) / (time[-1] - time[0])))
+
+
 def feeble(run: Dataset, name: str) -> int:
     """How many impacts of a contact are so weak beside its strongest that a tolerance decides whether they count: those
     that a journal coming to rest makes have no end."""
@@ -235,6 +248,7 @@ def errors(
                 )
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
+            error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
             said = error if known else None
