@@ -340,6 +340,25 @@ def test_the_error_of_a_mean_is_that_of_its_sum_too():
     assert abs(told["value"] - true) < 3 * told["error"] < 1e-3
 
 
+def test_the_error_of_a_peak_between_the_steps_of_a_driven_motion_is_stated():
+    """A rotor at constant speed under four harmonics: companions take the same steps, from knot to knot, and differ by
+    nothing.  34.3465 +- 3e-11 N m was stated for 34.3479."""
+    load = [(20, 50.0, 0.3), (14, 100.0, 1.0), (9, 150.0, 2.0), (5, 200.0, 0.5)]
+    terms = [{"kind": "sine", "amplitude": a, "frequency": f, "phase": p} for a, f, p in load]
+    rotor = jp.Mechanism(
+        gravity=(0, 0),
+        ground={"points": {"O": (0, 0)}},
+        bodies={"rotor": jp.Body(mass=5.0, inertia=0.1)},
+        joints={"J": {"kind": "revolute", "between": ("ground.O", "rotor.centre")}},
+        drives={"motor": {"kind": "angle", "of": "rotor", "motion": {"kind": "constant_speed", "speed": 50.0}}},
+        forces={"load": {"kind": "torque", "on": "rotor", "torque": {"kind": "sum", "terms": terms}}},
+    )
+    told = stated(jp.simulate(rotor, 0.2))["motor.peak_effort"]
+    t = np.linspace(0, 0.2, 2_000_001)
+    true = np.abs(sum(a * np.sin(f * t + p) for a, f, p in load)).max()
+    assert 1e-7 * true < abs(told["value"] - true) < 3 * told["error"] < 1e-3 * true
+
+
 def test_a_block_that_slides_and_does_not_turn_is_not_sensitive():
     """The range of its angle is rounding, 1e-19 rad, and so is the difference to its companions."""
     block = jp.loads("""

@@ -68,6 +68,7 @@ HEADLINES = {
 
 
 MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
+SEEN = {"force": ("force_x", "force_y"), "moment": ("moment",), "effort": ("effort",)}  # signals of what has a peak
 REACTIONS = [name for name, family in HEADLINES.items() if family in ("forces", "impulses")]
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
 Headlines = dict[str, np.ndarray]
@@ -212,6 +213,23 @@ def unlike(run: Dataset, channel: int, value: float) -> float:
     return abs(value - math.sqrt(max(simpson(off * off, x=time), 0.0) / (time[-1] - time[0])))
 
 
+def beside_samples(run: Dataset, variable: str, i: int, value: float) -> float:
+    """How far a peak is from the top of the parabola through the samples about it: what is driven moves without error,
+    companions take the same steps, and their difference says nothing of what lies between the looks at these."""
+    what = variable.removesuffix("_settled").removeprefix("peak_")
+    parts = [run.variables[name].values[:, i] for name in SEEN.get(what, ()) if name in run.variables]
+    rattles = "impact_normal" in run.variables  # and has peaks between samples that companions share
+    if not parts or rattles or f"{variable}_time" not in run.variables or len(run.time) < FEW:
+        return 0.0
+    size = np.sqrt(sum(part * part for part in parts))
+    near = int(np.abs(run.time.values - float(run.variables[f"{variable}_time"].values[i])).argmin())
+    around = slice(max(near - 2, 0), near + 3)
+    top = around.start + int(size[around].argmax())
+    if 0 < top < len(size) - 1 and (bend := size[top - 1] - 2 * size[top] + size[top + 1]) < 0:
+        return abs(value - float(size[top] - (size[top + 1] - size[top - 1]) ** 2 / (8 * bend)))
+    return abs(value - float(size[top]))
+
+
 def feeble(run: Dataset, name: str) -> int:
     """How many impacts of a contact are so weak beside its strongest that a tolerance decides whether they count: those
     that a journal coming to rest makes have no end."""
@@ -249,6 +267,7 @@ def errors(
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
+            error = max(error, beside_samples(run, variable, i, value)) if apart <= NOTHING * abs(value) else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
             said = error if known else None
