@@ -80,6 +80,7 @@ def test_contacts_a_stepper_cannot_compute_are_named():
     ("change", "message"),
     [
         ({"until": 0.0}, "until must be a number of seconds > 0, got 0.0"),
+        ({"until": None}, "until must be a number of seconds > 0, got None"),
         ({"until": math.nan}, "until must be a number of seconds > 0, got nan"),
         ({"until": "soon"}, r"until: must be a number such as 1\.5 or '1\.5 s', got 'soon'"),
         ({"every": -1.0}, "every must be a number of seconds > 0, got -1.0"),
