@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +53,17 @@ TOGETHER = (
     "reference tracking_error channel_unit error_max error_rms",
     "kinetic potential",
 )
+
+
+def mistaken(path: Path) -> str:
+    """What a path is that is taken for a result, and what to do with it; empty if it may be one."""
+    if os.path.exists(path / "zarr.json"):
+        return "study; jointplay report makes its page, jointplay sweep replay a result of one of its runs"
+    if os.path.isdir(path):
+        return "directory; give the name of a result file"
+    if path.suffix.lower() in (".yaml", ".yml") and os.path.exists(path):
+        return f"model file, not a result; jointplay run {shlex.quote(str(path))} makes one"
+    return ""
 
 
 def flaw(run: Dataset) -> str:

@@ -24,7 +24,7 @@ from .model.files import dumps
 from .model.parts import ModelError
 from .parts.units import everyday
 from .physics import record
-from .recognition import flaw
+from .recognition import flaw, mistaken
 from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when
@@ -225,8 +225,8 @@ def load(path: str | os.PathLike[str]) -> Dataset:
 
     register()
     file = Path(path)
-    if file.is_dir():
-        raise InputError(f"{path}: is a directory; give the name of a result file")
+    if other := mistaken(file):
+        raise InputError(f"{path}: is a {other}")
     try:
         with file.open("rb") as stream:
             start = stream.read(8)

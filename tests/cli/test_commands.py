@@ -237,6 +237,7 @@ def test_numbers_that_overflow_are_a_failed_computation(capsys, monkeypatch):
     [
         ("none.nc", None, "none.nc: no such file"),
         (".", None, ".: is a directory; give the name of a result file"),
+        ("a.yaml", b"name: a", "a.yaml: is a model file, not a result; jointplay run a.yaml makes one"),
         ("empty.nc", b"", "empty.nc: cannot be read as a NetCDF result: it is empty; only results saved as .nc can"),
         ("a.csv", b"time,x\n", "a.csv: cannot be read as a NetCDF result: it is another kind of file; only results"),
         (
@@ -517,7 +518,7 @@ BAD = {
     "rests before the start": (["equilibria", "swing.yaml", "--at", "-1"], "--at: must be >= 0, got -1"),
     "rests of what rattles": (
         ["equilibria", "swing.yaml", "--set", "J1.clearance=1 mm"],
-        "joints.J1.contact: rests nowhere in particular .*",
+        "joints.J1.contact: rests nowhere in particular .* close it [(]--set J1.clearance=0; .*",
     ),
     "unknown study": (["reproduce", "grigori"], "no study 'grigori'; did you mean 'grigore'[?]"),
     "unknown table": (

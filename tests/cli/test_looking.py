@@ -50,6 +50,14 @@ def test_signals_are_listed_with_units_and_ranges(files: Path, capsys):
     assert "did you mean 'crank.angle'" in capsys.readouterr().err
 
 
+def test_a_study_is_not_drawn_as_a_result(tmp_path: Path, capsys):
+    """Neither the figures of results nor those of studies."""
+    (tmp_path / "zarr.json").touch()
+    for figure in ("motion", "contour"):
+        assert main(["plot", str(tmp_path), "--figure", figure]) == 2
+        assert "is a study; jointplay report makes its page" in capsys.readouterr().err
+
+
 def test_a_figure_of_a_result_is_drawn(files: Path, capsys):
     assert main(["plot", str(files / "loose.nc"), "--figure", "journal", "--of", "J2"]) == 0
     assert capsys.readouterr().out == f"wrote {files / 'loose_journal.png'}\n"

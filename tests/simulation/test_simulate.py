@@ -10,7 +10,8 @@ import pytest
 from jointplay import results, statics
 from jointplay.errors import InputError
 from jointplay.model import Following, Rigid, library, loads
-from jointplay.simulation import FixedRungeKutta, RungeKutta, SimulationFailed, simulate
+from jointplay.simulation import FixedRungeKutta, MoreauJean, RungeKutta, SimulationFailed, simulate
+from jointplay.simulation.endings import passing
 from jointplay.system import System
 from tests.helpers import PARALLEL
 
@@ -34,6 +35,21 @@ def test_a_singular_position_ends_the_run_and_names_its_rows():
     assert caught.value.outcome.time == pytest.approx(0.5, abs=0.02)
     assert float(caught.value.result["time"][-1]) <= caught.value.outcome.time
     assert simulate(driven, 1.0, FixedRungeKutta(0.5 / 64), strict=False).attrs["outcome"] == "near singular"
+
+
+@pytest.mark.parametrize(
+    "clearance, stepper, other",
+    [
+        (0.0, RungeKutta(), ", MoreauJean() in Python"),
+        (0.0, FixedRungeKutta(1e-3), ", RungeKutta() in Python"),
+        (1e-3, MoreauJean(), ""),
+    ],
+)
+def test_what_passes_a_singular_position_can_be_had(clearance, stepper, other):
+    """RungeKutta() was advised to runs with rigid contact, which it does not compute."""
+    mechanism = library.slider_crank().with_({"J3.clearance": clearance})
+    told = f"use another step or tolerance (--step, --rtol){other}, or change a length by a little"
+    assert passing(stepper, mechanism) == told
 
 
 def grigore(speed, on_loss="stop"):
@@ -80,6 +96,7 @@ def test_contacts_a_stepper_cannot_compute_are_named():
     ("change", "message"),
     [
         ({"until": 0.0}, "until must be a number of seconds > 0, got 0.0"),
+        ({"until": None}, "until must be a number of seconds > 0, got None"),
         ({"until": math.nan}, "until must be a number of seconds > 0, got nan"),
         ({"until": "soon"}, r"until: must be a number such as 1\.5 or '1\.5 s', got 'soon'"),
         ({"every": -1.0}, "every must be a number of seconds > 0, got -1.0"),

@@ -63,6 +63,13 @@ def test_what_cannot_close_says_what_stays_open():
         assemble(system)
 
 
+@pytest.mark.parametrize("x, hint", [(2000.0, True), (5.0, False)])
+def test_what_stays_open_by_hundreds_of_metres_was_hardly_meant_in_them(x, hint):
+    with pytest.raises(ValueError, match="does not assemble") as caught:
+        assemble(System(loads(PARALLEL.replace("C: [2, 0]", f"C: [{x}, 0]"))))
+    assert str(caught.value).endswith(f"({METRES})") is hint
+
+
 def test_a_singular_position_shows_in_the_conditioning():
     system = System(library.slider_crank())
     good = freedom(system, assemble(system))
@@ -274,6 +281,7 @@ METRES = "a number without a unit is in metres"
          f"joint 'J3': clearance 500 mm is more than a third of the length of 'crank' (100 mm); {METRES}"),
         ("300 mm", "300",
          f"body 'rod' is 3e+05 mm long, more than 200 times longer than any other body (100 mm at most); {METRES}"),
+        (" mm", "", f"body 'rod' is 300 m long; {METRES}"),
         (PIN, "", "body 'slider' is held by 'J4' alone, and nothing moves it along; is a pin missing?"),
         ("300 mm", "0.3", None),
         (PIN, "", None),

@@ -67,16 +67,17 @@ def plot(arguments: argparse.Namespace) -> None:
     """Draw one figure of a result."""
     if arguments.figure == "list":
         return _list_figures()
+    from jointplay import results
     from jointplay.model.parts import suggestion
 
+    run = results.load(arguments.run)  # first, for a study has other figures
     if arguments.figure not in FIGURES:
         raise InputError(f"--figure: no figure {arguments.figure!r}{suggestion(arguments.figure, FIGURES)}")
     named = arguments.output or f"{Path(arguments.run).with_suffix('')}_{arguments.figure}.png"
     target = inputs.target("-o", named, inputs.PLOTS)
 
-    from jointplay import plots, results
+    from jointplay import plots
 
-    run = results.load(arguments.run)
     draw: Callable[..., Any] = getattr(plots, arguments.figure)
     options = _options(arguments, draw)
     plots.save(draw(run, **options), target)

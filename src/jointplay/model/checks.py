@@ -12,6 +12,7 @@ from .mechanism import Mechanism
 
 LOOSEST = 1 / 3  # of the shortest body: a greater clearance is hardly meant
 UNLIKE = 200.0  # times longer than any other body: hardly meant
+LONGEST = 100.0  # m: a longer body is hardly meant
 UNIT = "a number without a unit is in metres"
 STEEL = contact_modulus(210e9, 0.3)  # Pa
 TURNS = 2 * math.tau  # rad: an angle at the start that is more was hardly meant in rad
@@ -76,11 +77,13 @@ def misread(mechanism: Mechanism) -> Iterator[str]:
         if isinstance(angle, float) and abs(angle) > TURNS:
             yield f"{name} is {angle:g} rad, {abs(angle) / math.tau:.3g} turns; an angle without a unit is in rad"
     known = sizes(mechanism)
-    if len(known) > 1:
-        (longest, length), (_, second) = [*known.items()][:2]
-        if length > UNLIKE * second:
-            others = f"more than {UNLIKE:g} times longer than any other body ({mm(second)} at most)"
-            yield f"body {longest!r} is {mm(length)} long, {others}; {UNIT}"
+    longest, length = next(iter(known.items()), ("", 0.0))
+    second = [*known.values()][1] if len(known) > 1 else math.inf
+    if length > UNLIKE * second:
+        others = f"more than {UNLIKE:g} times longer than any other body ({mm(second)} at most)"
+        yield f"body {longest!r} is {mm(length)} long, {others}; {UNIT}"
+    elif length > LONGEST:
+        yield f"body {longest!r} is {length:g} m long; {UNIT}"
     for name, joint in mechanism.joints.items():
         if known and joint.loose and joint.play_unit == "m":
             shortest, length = [*known.items()][-1]

@@ -156,8 +156,8 @@ def planned(
     **options: Any,
 ) -> Simulation:
     """The simulation that `simulate` and `compare` run, its times checked."""
-    for name, x in (("until", until), ("every", every)):
-        if x is not None and not (is_number(x) and x > 0):
+    for name, x in (("until", until), ("every", until if every is None else every)):
+        if not (is_number(x) and x > 0):
             raise InputError(f"{name} must be a number of seconds > 0, got {x!r}")
     every = until / SAMPLES if every is None else every
     if every > until:

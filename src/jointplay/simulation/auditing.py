@@ -25,6 +25,7 @@ NOTHING = 1e-9  # of the size of a mechanism: what moves by less rests
 SHARP = 100.0  # times its mean: a contact force that is a spike
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
+LEAST = 0.1  # rad, or of the size of a mechanism: what any loop may be off
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -139,14 +140,14 @@ def squeeze(reading: Reading) -> float:
 
 def astray(reading: Reading) -> float:
     """The largest tracking error of the last tenth of a run, beside what its loop was asked to bridge: the range of the
-    reference, the error and the rate with which it began, and a radian or the size of the mechanism."""
+    reference, the error and the rate with which it began, at least a tenth of a radian or of the mechanism's size."""
     worst, late = 0.0, reading.time >= reading.time[-1] - LAST * (reading.time[-1] - reading.time[0])
     for name, axis in reading.one.pilot.control.coordinates.items() if reading.one.pilot else ():
         wanted, value = (reading.columns[f"control.{name}.{end}"] for end in ("reference", "value"))
         errors = np.abs(value - wanted)
         begun = abs(float(statics.measured(reading.system, reading.one.q, reading.one.v, [axis])[1][0]))
         size = 1.0 if axis.turns else float(statics.sizes(reading.system)[0])
-        scale = max(size, np.ptp(wanted), errors[0], begun * reading.time[-1])
+        scale = max(LEAST * size, np.ptp(wanted), errors[0], begun * reading.time[-1])
         worst = max(worst, float(errors[late].max()) / scale)
     return worst
 

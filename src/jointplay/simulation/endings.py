@@ -12,12 +12,13 @@ import numpy as np
 from .. import statics
 from ..elements.pose import Here
 from ..laws.materials import STEPS, impact
-from ..model.clearances import Compliant, Following
+from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
 from ..physics.compliance import DEEPEST, SLOWEST
 from ..physics.dynamics import Equations
 from ..physics.failures import BLOCKED, RUBBING, UNCLOSED, UNSOLVED, failure
 from ..physics.permanent import stops
+from ..physics.step import Stepper
 from ..system import System
 from .outcome import Ending, Outcome
 
@@ -144,8 +145,7 @@ def beyond(simulation: Simulation, lane: int, rows: list[str]) -> Outcome:
     joints = ", ".join(name for name in owners if name not in mechanism.drives)
     here = f"near a singular position at t = {time:.6g} s"
     if not drives:
-        other = "MoreauJean()" if simulation.stepper.adaptive and not simulation.stepper.impulsive else "RungeKutta()"
-        remedy = f"use {other}, or another step, or change a length by a little"
+        remedy = passing(simulation.stepper, mechanism)
         text = f"the mechanism is {here}: rows {', '.join(rows)} depend on each other; {remedy}"
         return Outcome(Ending.NEAR_SINGULAR, text, time, owners[0] if owners else "", remedy)
     names, places = ", ".join(map(repr, drives)), ", ".join(place(simulation, lane, name) for name in drives)
@@ -153,6 +153,14 @@ def beyond(simulation: Simulation, lane: int, rows: list[str]) -> Outcome:
     remedy = f"let the motion of {names} end or turn before, or change lengths"
     text += f"the mechanism cannot be assembled beyond it; {remedy}"
     return Outcome(Ending.NEAR_SINGULAR, text, time, drives[0], remedy)
+
+
+def passing(stepper: Stepper, mechanism: Mechanism) -> str:
+    """What may pass a singular position: other steps, and another stepper where the contacts allow it."""
+    smooth = stepper.adaptive and not stepper.impulsive
+    barred = mechanism.loose(Compliant) if smooth else mechanism.loose(Rigid) or mechanism.stopped(Rigid)
+    other = "" if barred else f", {'MoreauJean()' if smooth else 'RungeKutta()'} in Python"
+    return f"use another step or tolerance (--step, --rtol){other}, or change a length by a little"
 
 
 def place(simulation: Simulation, lane: int, name: str) -> str:

@@ -59,7 +59,9 @@ RULES = {
     "angular momentum drift": Rule("spin", 1e-6, 1e4, SHORTER),
     "conditioning at the start": Rule("conditioning", 1e-6, math.inf, "start elsewhere, or look at the lengths"),
     "contact force at the start": Rule("load", 10.0, math.inf, "give other or fewer start values, or --reclose"),
-    "tracking error at the end": Rule("one", 10.0, math.inf, "its loop drives it away: look at the signs of its gains"),
+    "tracking error at the end": Rule(
+        "one", 2.0, math.inf, "its loop does not follow: look at the signs of its gains, their sizes and the limits"
+    ),
     "error of angles by a finer run": Rule("angles", 1e-2, math.inf, SHORTER),
     "error of places by a finer run": Rule("places", 1e-2, math.inf, SHORTER),
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ComputationFailed, InputError
+from ..model.checks import LONGEST, UNIT
 from ..model.starts import TAILS, start_text, started
 from ..system import System
 from .factors import least
@@ -237,8 +238,9 @@ def started_at(system: System) -> dict[int, float]:
 def unassembled(system: System, opened: Mapping[str, float], how: str = "") -> str:
     """The sentence for rows that stay open."""
     text = ", ".join(f"{row} by {gap:.3g}" for row, gap in [*opened.items()][:3])
-    name = system.mechanism.name
-    return f"mechanism {name!r} does not assemble{how}: {text} stay open (m or rad); check lengths and start values"
+    name, far = system.mechanism.name, max(opened.values(), default=0.0) > LONGEST
+    text = f"mechanism {name!r} does not assemble{how}: {text} stay open (m or rad); check lengths and start values"
+    return f"{text} ({UNIT})" if far else text
 
 
 def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:

@@ -57,9 +57,10 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     ['stable', 'unstable']
     """
     system = as_system(mechanism)
-    for joint in (*system.mechanism.loose(Rigid), *system.mechanism.loose(Compliant)):
-        text = "rests nowhere in particular while its contact is open; make it following, or close it (statics.twin)"
-        raise ModelError(Problem(("joints", joint, "contact"), text))
+    for name, joint in system.mechanism.loose((Rigid, Compliant)).items():
+        text = "rests nowhere in particular while its contact is open; make it following, or close it "
+        text += f"(--set {name}.{joint.opened_by}=0; statics.twin in Python)"
+        raise ModelError(Problem(("joints", name, "contact"), text))
     search = _Search(system, t)
     found: list[Equilibrium] = []
     families: list[_Family] = []
