@@ -192,6 +192,18 @@ def test_check_warns_where_run_refuses(tmp_path: Path, monkeypatch, capsys):
     assert f"warning: run will refuse this: {refused}" in capsys.readouterr().out
 
 
+def test_check_says_once_that_a_drive_goes_out_of_reach(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    drives = """\
+drives:
+  d: {kind: x, of: rod.end, motion: {kind: cycloidal, start: 300 mm, end: 500 mm, duration: 1 s}}
+  e: {kind: y, of: rod.end, motion: {kind: constant, value: 0}}
+"""
+    Path("far.yaml").write_text(FITTED.replace("FIT", "20 H7/g6") + drives)
+    assert main(["check", "far.yaml"]) == 0
+    assert capsys.readouterr().out.count("cannot be assembled beyond") == 1
+
+
 def test_check_of_what_does_not_assemble_exits_with_1(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     far = FITTED.replace(", fit: FIT", "").replace("[0, 0]", "[0, 0], C: [5, 0]")

@@ -52,7 +52,8 @@ def _refused(mechanism: Mechanism, told: Sequence[str]) -> Iterator[str]:
         stepper.refuse(mechanism)
         lane = lanes.prepared(stepper, lanes.system_of(mechanism, None, None, None), {}, {}, None, False)
     except (InputError, ComputationFailed) as error:
-        yield from (f"run will refuse this: {line}" for line in str(error).splitlines() if line not in told)
+        lines = [line for line in str(error).splitlines() if not any(text in line for text in told)]
+        yield from (f"run will refuse this: {line}" for line in lines)
         return
     if lane.refused is not None and lane.refused.text not in told:
         yield f"run will end at once: {lane.refused.text}"
