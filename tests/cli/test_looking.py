@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -239,3 +241,16 @@ def test_the_film_counts_its_frames(files: Path):
     run = results.load(files / "loose.nc")
     report.movie(run, files / "film.gif", seconds=0.4, rate=10, progress=lambda *at: told.append(at))
     assert told == [(i, 4) for i in range(1, 5)]
+
+
+def test_a_page_without_a_browser_is_done(files: Path, monkeypatch, capsys):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    assert main(["report", str(files / "ideal.nc"), "--open"]) == 0
+    assert "note: --open: no browser was found" in capsys.readouterr().err and (files / "ideal.html").exists()
+
+
+def test_whoever_reads_may_have_enough():
+    """As in `jointplay schema | head`."""
+    with subprocess.Popen([sys.executable, "-m", "jointplay", "schema"], stdout=subprocess.PIPE) as command:
+        command.stdout.close()
+        assert command.wait() == 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from jointplay import writing
 from jointplay.errors import ComputationFailed, InputError
 
-from . import DONE, computing, inputs
+from . import DONE, complain, computing, inputs
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def tell_page(target: Path, opened: bool) -> None:
         import webbrowser
 
         if not webbrowser.open(target.resolve().as_uri()):
-            raise ComputationFailed(f"--open: no browser was found to open {target} with; open it yourself")
+            complain(f"note: --open: no browser was found to open {target} with; open it yourself")
 
 
 def study_page(arguments: argparse.Namespace, source: Path) -> None:
