@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,6 +194,18 @@ def test_check_warns_where_run_refuses(tmp_path: Path, monkeypatch, capsys):
     assert f"warning: run will refuse this: {refused}" in capsys.readouterr().out
 
 
+def test_check_says_once_that_a_drive_goes_out_of_reach(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    drives = """\
+drives:
+  d: {kind: x, of: rod.end, motion: {kind: cycloidal, start: 300 mm, end: 500 mm, duration: 1 s}}
+  e: {kind: y, of: rod.end, motion: {kind: constant, value: 0}}
+"""
+    Path("far.yaml").write_text(FITTED.replace("FIT", "20 H7/g6") + drives)
+    assert main(["check", "far.yaml"]) == 0
+    assert capsys.readouterr().out.count("cannot be assembled beyond") == 1
+
+
 def test_check_of_what_does_not_assemble_exits_with_1(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     far = FITTED.replace(", fit: FIT", "").replace("[0, 0]", "[0, 0], C: [5, 0]")
@@ -227,3 +241,16 @@ def test_the_film_counts_its_frames(files: Path):
     run = results.load(files / "loose.nc")
     report.movie(run, files / "film.gif", seconds=0.4, rate=10, progress=lambda *at: told.append(at))
     assert told == [(i, 4) for i in range(1, 5)]
+
+
+def test_a_page_without_a_browser_is_done(files: Path, monkeypatch, capsys):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    assert main(["report", str(files / "ideal.nc"), "--open"]) == 0
+    assert "note: --open: no browser was found" in capsys.readouterr().err and (files / "ideal.html").exists()
+
+
+def test_whoever_reads_may_have_enough():
+    """As in `jointplay schema | head`."""
+    with subprocess.Popen([sys.executable, "-m", "jointplay", "schema"], stdout=subprocess.PIPE) as command:
+        command.stdout.close()
+        assert command.wait() == 0

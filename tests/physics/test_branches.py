@@ -1,6 +1,7 @@
 """Start values that cannot be held choose the branch, and check lists the others."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,12 @@ def test_check_lists_the_other_assembly():
     angle = math.degrees(math.remainder(both[1], math.tau))
     assert f"a {angle:.6g} deg" in other and "other assemblies" in found.text()
     assert len(statics.assemblies(System(found.mechanism))) == 2
+
+
+def test_check_lists_a_few_of_many_assemblies():
+    found = statics.check(four_bar(1.0, (1.0, 2.0, 2.0), (1.5, 0.0), {}))
+    many = replace(found, branches=tuple(f"a {i} deg" for i in range(9)))
+    assert "a 5 deg\n" in many.text() and "a 6 deg" not in many.text() and "and 3 more\n" in many.text()
 
 
 def test_what_moves_freely_has_no_list_of_assemblies():

@@ -66,7 +66,7 @@ def told(error: BaseException, debug: bool) -> int:
     """Say what went wrong; gives the exit code, which the type of the error decides."""
     if isinstance(error, BrokenPipeError):  # `jointplay schema | head`: whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return DONE
     if debug:
         traceback.print_exception(error)
     if interrupts.asked() or isinstance(error, KeyboardInterrupt):  # libraries make other errors of it at times

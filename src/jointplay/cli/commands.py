@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from jointplay import writing
 from jointplay.errors import ComputationFailed, InputError
 
-from . import DONE, computing, inputs
+from . import DONE, complain, computing, inputs
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def _refused(mechanism: Mechanism, told: Sequence[str]) -> Iterator[str]:
         stepper.refuse(mechanism)
         lane = lanes.prepared(stepper, lanes.system_of(mechanism, None, None, None), {}, {}, None, False)
     except (InputError, ComputationFailed) as error:
-        yield from (f"run will refuse this: {line}" for line in str(error).splitlines() if line not in told)
+        lines = [line for line in str(error).splitlines() if not any(text in line for text in told)]
+        yield from (f"run will refuse this: {line}" for line in lines)
         return
     if lane.refused is not None and lane.refused.text not in told:
         yield f"run will end at once: {lane.refused.text}"
@@ -151,7 +152,7 @@ def tell_page(target: Path, opened: bool) -> None:
         import webbrowser
 
         if not webbrowser.open(target.resolve().as_uri()):
-            raise ComputationFailed(f"--open: no browser was found to open {target} with; open it yourself")
+            complain(f"note: --open: no browser was found to open {target} with; open it yourself")
 
 
 def study_page(arguments: argparse.Namespace, source: Path) -> None:

@@ -30,6 +30,7 @@ from .starting import FAR, TOLD, closed, leant, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
+LISTED = 6  # of other assemblies on a page
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
@@ -76,7 +77,8 @@ class Check:
         head += plays(m)
         head.append(("conditioning", f"{f.conditioning:.2g} (1 is best, 0 is a singular position)"))
         head += [("drives", self.drives)] if self.drives else []
-        for i, branch in enumerate(self.branches):
+        more = len(self.branches) - LISTED
+        for i, branch in enumerate((*self.branches[:LISTED], *([f"and {more} more"] if more > 0 else []))):
             head.append(("" if i else "other assemblies", branch))
         lines = [f"{name:<20}{value}".rstrip() for name, value in head]
         width = max(len(name) for name in (*m.bodies, "start"))
