@@ -206,13 +206,14 @@ def look(i: int) -> Look:
 
 def span(values: Any) -> float:
     """Largest less smallest; 0 where there is no number."""
-    array = np.asarray(values)
-    return float(np.nanmax(array) - np.nanmin(array)) if np.isfinite(array).any() else 0.0
+    array = np.asarray(values, float)
+    return float(np.ptp(array[np.isfinite(array)])) if np.isfinite(array).any() else 0.0
 
 
 def largest(values: Any) -> float:
-    """The largest magnitude; 0 where there is no number."""
-    return float(np.nanmax(np.abs(np.asarray(values)), initial=0.0))
+    """The largest magnitude that is finite; 0 where there is none."""
+    sizes = np.abs(np.asarray(values, float))
+    return float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
 
 def wrapped(angles: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], bool]:

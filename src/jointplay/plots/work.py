@@ -172,7 +172,8 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
         lines(above, run.time.values, {text: (x, look(i)) for i, (text, x) in enumerate(parts.items())})
         above.set_ylabel("energy (J)")
         legend(above)
-        left = balance - balance[0]
+        with np.errstate(invalid="ignore"):  # of a file that holds what is not finite
+            left = balance - balance[0]
         size, unit = spoken("J", largest(left))
         below.plot(run.time.values, left / size, color=COLOURS[6], linewidth=0.9)
         below.set_ylabel(f"imbalance ({unit})")

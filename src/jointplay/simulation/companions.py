@@ -53,6 +53,10 @@ FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
     "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
 )
+STRAYED = (
+    "{0} is elsewhere for a while at another tolerance: peaks and counts of that time may be off by more than their "
+    "errors; compare two tolerances"
+)
 MISSED = (
     "{0}: turns back at t = {1:.6g} s before it touches, by {2:.1g} m or rad, less than places of bodies are known to: "
     "whether it touches there is open, and so is what follows; a tighter tolerance tells"
@@ -314,7 +318,8 @@ def stated(
     if whole:
         courses = [one.course for one in whole]
         astray = forgotten(run, courses, mechanism)
-        times = max(times, WHOLE) if strayed(run, courses, mechanism) else times
+        aside = strayed(run, courses, mechanism)
+        times = max(times, WHOLE) if aside else times
         found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
@@ -326,6 +331,7 @@ def stated(
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
         if astray:
             return noted(run, FORGOTTEN.format(astray))
+        run = noted(run, STRAYED.format(aside)) if aside else run
         for label, (time, gap) in misses(run, mechanism).items():
             run = noted(run, MISSED.format(label, time, gap))
         return run

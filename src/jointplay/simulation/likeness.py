@@ -27,6 +27,7 @@ FAR = 0.1  # of the play, or of the largest range of coordinates: differences of
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
 SELDOM = 0.1  # of all samples: where one companion is far apart in more, its differences do not shrink as tolerances do
 TOUCHED = 3.0  # times the estimated error of places: what passes nearer may as well touch
+NEARLY = 0.1  # of the range of a gap: what passes farther away is no touch, whatever is known of it
 SAME = 1e-9  # of a time: samples that are this near are at one
 ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
@@ -56,9 +57,10 @@ def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> s
     return next((label for label, some in shares.items() if min(some) > OFTEN), "")
 
 
-def strayed(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> bool:
-    """Whether something moves in another way for a while in one of the other runs."""
-    return max((max(some) for some in far_apart(run, others, mechanism).values()), default=0.0) > SELDOM
+def strayed(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
+    """What moves in another way for a while in one of the other runs; nothing if there is none."""
+    shares = far_apart(run, others, mechanism)
+    return next((label for label, some in shares.items() if max(some) > SELDOM), "")
 
 
 def far_apart(
@@ -129,7 +131,7 @@ def misses(run: Dataset, mechanism: Mechanism) -> dict[str, tuple[float, float]]
         back = free[:-2] & free[1:-1] & free[2:] & (b <= a) & (b < c) & ~between
         bend = np.where(back, a - 2 * b + c, 1.0)
         nearest = b - (a - c) ** 2 / (8 * bend)  # of the parabola through three samples
-        close = np.flatnonzero(back & (nearest < TOUCHED * known[1:-1]))
+        close = np.flatnonzero(back & (nearest < np.minimum(TOUCHED * known[1:-1], NEARLY * np.ptp(gap))))
         if len(close):
             found[label] = float(time[close[0] + 1]), float(max(nearest[close].min(), 0.0))
     return found

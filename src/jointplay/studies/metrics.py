@@ -338,7 +338,7 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
         first = "first time" if metric.statistic == WHEN else "how much later than with ideal joints is the first time"
         when = f"{first} of {what} {metric.sense} {metric.written}"
         when += f" {unit}".rstrip() if " " not in metric.written else ""
-        seen = "" if metric.quantity in MOTION[::2] else f", seen in samples {every:g} s apart"
+        seen = f", seen in samples {every:g} s apart"
         return {"units": "s", "long_name": when + (f", from {settled:g} s on" if settled else "") + seen}
     counts = metric.statistic not in ("", "final") or metric.twin or metric.quantity == LOST
     counts = metric.statistic != WHOLE and (counts or run.get(since(metric.quantity)) is not None)
