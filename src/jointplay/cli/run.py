@@ -162,8 +162,6 @@ class ProgressBar:
 
     def __call__(self, reached: float, doing: str = "") -> None:
         if self.began is None:  # nothing is computed yet that could be kept
-            import xarray  # noqa: F401  # which results need: a second, and not one of computing
-
             self.began = time.perf_counter()
             return
         interrupts.obey()
@@ -206,7 +204,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
         ("degrees of freedom", str(attrs["degrees_of_freedom"])),
         ("stepper", re.sub(r"(?<=\()\w+=None, |, \w+=None", "", attrs["stepper"])),
         ("simulated", f"{reached:.6g} s in {attrs['steps']} steps"),
-        ("wall time", f"{_wall(wall[0])} to prepare (libraries, equations, machine code), {_wall(wall[1])} to compute"),
+        ("wall time", f"{_wall(wall[0])} to prepare (equations, machine code), {_wall(wall[1])} to compute"),
         ("outcome", attrs["outcome"]),
         *plays(mechanism),
     ]
