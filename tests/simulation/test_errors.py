@@ -92,6 +92,38 @@ def test_fixed_steps_have_errors_when_asked():
     assert stated(asked)["bar1.angle"]["error"] == pytest.approx(2 * moved, rel=1e-2)
 
 
+def test_finer_runs_of_equal_steps_are_sampled_when_the_run_is():
+    """Samples 1.6 ms apart are every 2 steps of 1 ms, but every 3 of half a step: they were compared one by one, and a
+    ball that falls exactly was off by as much as it falls."""
+    ball = jp.loads("""
+bodies: {ball: {mass: 1, inertia: 1, points: {c: [0, 0]}}}
+ground: {points: {O: [0, 0]}}
+joints: {wall: {kind: slot, between: [ground.O, ball.c], axis: [0, 1], clearance: 2}}
+""")
+    run = jp.simulate(ball, 0.4804, jp.MoreauJean(1e-3), every=1.6e-3, audit="convergence", settled=0.0994)
+    off = {entry["name"]: entry["value"] for entry in results.audit(run)}["error of places by a finer run"]
+    assert off < 1e-9 and run.judgement == "fine" and stated(run)["ball.y"]["error"] < 1e-9
+
+
+PULLED = """
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1, inertia: 0.01, points: {c: [0, 0]}}}
+joints: {G: {kind: prismatic, between: [ground.O, block.c], axis: [1, 0], clearance: 1 mm, length: 1 m,
+  contact: {kind: rigid, friction: 0.5}}}
+forces: {pull: {kind: force, at: block.c, x: {kind: constant_speed, speed: 100}}}
+start: {block.x: 0}
+"""
+
+
+def test_the_instant_of_slip_in_equal_steps_is_doubted():
+    """A pull of 100 N/s overcomes 4.905 N at 49.05 ms; after that x = 100/6 (t - 0.04905)^3.  With half the step
+    of 0.8 ms the last sticking step ends alike."""
+    run = jp.simulate(jp.loads(PULLED), 0.096, jp.MoreauJean(8e-4), error=True)
+    entry, true = stated(run)["block.x"], 100 / 6 * (0.096 - 0.04905) ** 3
+    assert abs(entry["value"] - true) < 3 * entry["error"] < 0.3 * true
+    assert any("G" in note and "sticks and slips" in note for note in results.notes(run))
+
+
 def beside(*steppers):
     """Companions in lanes."""
     return lambda *given: companions.Company(steppers, 1.0, beside=True)

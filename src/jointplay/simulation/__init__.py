@@ -15,7 +15,19 @@ from ..physics.step import Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
-from .companions import HALVED, Company, Other, beyond, companions, other, other_of, stated, step_errors
+from .companions import (
+    HALVED,
+    Company,
+    Other,
+    beyond,
+    companions,
+    finer_steppers,
+    other,
+    other_of,
+    stated,
+    step_errors,
+    with_slips,
+)
 from .course import MOST_STEPS, PATIENCE
 from .lanes import default_stepper
 from .outcome import Ending, Finding, Outcome, SimulationFailed, cut_short
@@ -89,18 +101,25 @@ def simulate(
 def beside_finer(
     simulation: Simulation, result: Dataset, progress: Callable[[float], None] | None, settled: float
 ) -> Dataset:
-    """A result with its errors by one more run, with half the step; its audit has the largest differences."""
-    base, finer = simulation.base, simulation.stepper.finer()
+    """A result with its errors by finer runs; its audit has the largest differences to the first, of half the step."""
+    base, own = simulation.base, simulation.stepper
     options: dict[str, Any] = {"reclose": simulation.reclose, "most_steps": simulation.most_steps}
     options["settles"] = simulation.settles
-    again = Simulation(base, finer, every=simulation.every, until=simulation.until, **options)
-    found = run(again, progress, strict=False, settled=settled)
-    end = again.status[0]
-    if end.complete:
-        entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])] + step_errors(result, found)
-        result.attrs |= trust(entries, simulation.status[0], simulation.stepper)
-    there = {repr(finer): other(found) if end.complete else end.text}
-    return stated(result, there, base.mechanism, HALVED, beyond(result, simulation))
+    # the same times as those of the run, which are whole numbers of its steps
+    options |= {name: own.whole(getattr(simulation, name)) for name in ("every", "until")}
+    there: dict[str, Other | str] = {}
+    entries = [Finding(**entry) for entry in json.loads(result.attrs["audit"])]
+    for finer in finer_steppers(own):
+        again = Simulation(base, finer, **options)
+        found = run(again, progress, strict=False, settled=settled and own.whole(settled))
+        end = again.status[0]
+        if end.complete and not there:
+            result.attrs |= trust(entries + step_errors(result, found), simulation.status[0], own)
+        there[repr(finer)] = other(found) if end.complete else end.text
+        if end.kind is Ending.INTERRUPTED:
+            break
+    result = stated(result, there, base.mechanism, HALVED, beyond(result, simulation))
+    return with_slips(result) if own.impulsive and not own.adaptive else result
 
 
 def with_companions(

@@ -57,6 +57,10 @@ STRAYED = (
     "{0} is elsewhere for a while at another tolerance: peaks and counts of that time may be off by more than their "
     "errors; compare two tolerances"
 )
+SLIPS = (
+    "{0} sticks and slips: in steps of one length the instant at which it begins to slip is known to a step, which "
+    "half a step and a third may share, so that errors may be larger than stated; steps chosen by a tolerance tell them"
+)
 MISSED = (
     "{0}: turns back at t = {1:.6g} s before it touches, by {2:.1g} m or rad, less than places of bodies are known to: "
     "whether it touches there is open, and so is what follows; a tighter tolerance tells"
@@ -121,6 +125,12 @@ def companions(error: bool | None, given: Stepper | Mechanism, loop: Control | N
         return Company([at_tolerance(stepper, ratio) for ratio in times], share, not stepper.impulsive)
     except InputError:  # no looser one is allowed
         return Company([at_tolerance(stepper, 1 / ratio) for ratio in LOOSER], TIGHTER_SHARE, not stepper.impulsive)
+
+
+def finer_steppers(stepper: Stepper) -> list[Stepper]:
+    """Steppers of half the steps and, where impulses come at the ends of steps of one length, of a third: an instant
+    that is known to a step, such as the one at which a contact begins to slip, is often the same in two of these."""
+    return [stepper.finer()] + ([at_tolerance(stepper, 1 / 3)] if stepper.impulsive and not stepper.adaptive else [])
 
 
 def at_tolerance(stepper: Stepper, times: float) -> Stepper:
@@ -284,6 +294,20 @@ def beyond(run: Dataset, simulation: Simulation) -> set[str]:
     """Numbers of which companions know nothing: reactions that balance leaves open, and peaks beside a singularity."""
     pairs = itertools.product(json.loads(run.attrs["open_reactions"]), REACTIONS, ("", "_settled"))
     return {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
+
+
+def with_slips(run: Dataset) -> Dataset:
+    """The run, with a note on the first contact that sticks in some samples and slides in others."""
+    if "mode" not in run.variables:
+        return run
+    mode = run.variables["mode"]
+    sliding, sticking = (
+        (mode.values == flag).any(axis=0)
+        for flag, text in zip(mode.attrs["flag_values"], mode.attrs["flag_meanings"].split(), strict=True)
+        if text in ("sliding", "sticking")
+    )
+    slips = run.variables["contact"].values[sliding & sticking]
+    return noted(run, SLIPS.format(slips[0])) if len(slips) else run
 
 
 def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
