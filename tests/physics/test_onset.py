@@ -190,3 +190,28 @@ def test_samples_just_behind_a_step_hold_no_spikes_of_force():
     run = jp.simulate(jp.loads(model.replace("STOP", ", lower: -1000 deg")), 3.0, every=1e-4, error=False)
     off = np.hypot(run.force_x - exact.force_x, run.force_y - exact.force_y)
     assert float(off.max()) < 0.1
+
+
+@pytest.mark.parametrize("friction, sled", [(0.05, False), (0.3, False), (0.3, True)])
+def test_an_impact_is_met_where_friction_lets_it_be(friction, sled):
+    """A block slides down an incline to a stop: the time of the impact was sought without the friction of the guide,
+    so that the block was put 13 cm ahead onto its stop; a sled with more energy hid that from the audit."""
+    model = jp.loads(f"""
+        name: block on an incline
+        ground: {{points: {{O: [0, 0], P: [0, 1]}}}}
+        bodies:
+          block: {{mass: 2 kg, inertia: 0.01 kg*m^2}}
+          {"sled: {mass: 100 kg, inertia: 1 kg*m^2}" if sled else ""}
+        joints:
+          guide: {{kind: prismatic, between: [ground.O, block.centre], axis: [{math.sqrt(0.75)}, -0.5], angle: -30 deg,
+                   clearance: 0.1 mm, length: 100 mm, upper: 1 m, contact: {{kind: rigid, friction: {friction}}}}}
+          {"way: {kind: prismatic, between: [ground.P, sled.centre]}" if sled else ""}
+        start: {{block: -30 deg, block.x: 0, block.y: 0{", sled.x.rate: 3" if sled else ""}}}
+        """)
+    run = jp.simulate(model, until=3.0)
+    way = 1 - (float(run.x[0, 0]) * math.sqrt(0.75) - float(run.y[0, 0]) * 0.5)
+    acceleration = GRAVITY * (0.5 - friction * math.sqrt(0.75))
+    time = math.sqrt(2 * way / acceleration)
+    assert run.judgement == "fine" and float(run.impact_time[0]) == pytest.approx(time, rel=1e-9)
+    assert float(run.joint_impulse.sel(joint="guide")) == pytest.approx(2 * acceleration * time, rel=1e-9)
+    assert float(run.friction_loss[-1]) == pytest.approx(2 * GRAVITY * friction * math.sqrt(0.75) * way, rel=1e-9)

@@ -204,18 +204,19 @@ class Pass:
     def touch(self) -> Ends:
         """The impulses of closed contacts."""
         near = self.near
-        idle = [Touch(0.0, 0.0, 0.0, 0.0, 0.0, OPEN, False, False, 0.0, 0.0, 0.0) for _ in near.gaps]
+        gaps = [gap + dot(n, self.shift) for gap, n in zip(near.gaps, near.normals, strict=True)]
+        idle = [Touch(gap, 0.0, 0.0, 0.0, 0.0, OPEN, False, False, 0.0, 0.0, 0.0) for gap in gaps]
         free = Ends(self.smooth, self.shift, self.called, idle, 0.0)
         if not idle:
             return free
         hit = [x > 0.5 for x in self.hit]
-        gaps = self.apart = [gap + dot(n, self.shift) for gap, n in zip(near.gaps, near.normals, strict=True)]
         active = [
             (mode > OPEN) | (self.impact & (mask | (gap <= CLOSED)))
             for mode, mask, gap in zip(self.state.modes, hit, gaps, strict=True)
         ]
         some = either([a | b for a, b in zip(active, hit, strict=True)])
         found: Ends = branch(some, lambda: self.collide(gaps, active, hit), lambda: free)
+        self.apart = [touch.gap for touch in found.touches]
         return found
 
     def collide(self, gaps: Vector, active: Vector, hit: Vector) -> Ends:
@@ -247,8 +248,8 @@ class Pass:
         pull = self.hold(normal, opened, active)
         held = [x + pull[j // 2] if j % 2 == 0 and pull else x for j, x in enumerate(p)]
         change = mixed([self.half * x for x in p], [one.change for one in responses])
+        left = [gaps[i] + self.half * dot(W[2 * i], p) for i in every]  # before what is hit is closed
         if self.project:
-            left = [gaps[i] + self.half * dot(W[2 * i], p) for i in every]
             chosen = [hit[i] | (active[i] & ((p[2 * i] > 0) | (left[i] < 0))) for i in every]
             push = closing(normal, [-gap for gap in left], chosen)
             change = combined(change, push, [one.change for one in responses[::2]])
@@ -258,7 +259,7 @@ class Pass:
             opening, slip = (free_rates[j] + dot(W[j], held) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
-            still, shut = self.still(i, W[2 * i][2 * i]), gaps[i] + self.half * dot(W[2 * i], p) <= NEAR
+            still, shut = self.still(i, W[2 * i][2 * i]), left[i] <= NEAR
             struck = self.impact & (n > 0) & (un < -still)
             # a lasting contact does no work along its normal, and friction works along the tangent of the middle
             lost = where(self.impact, -0.5 * n * (un + opened[i]), 0.0), t * (self.rubbing[i] - 0.5 * (ut + slip))
@@ -266,7 +267,7 @@ class Pass:
                 lost = lost[0] - 0.5 * pull[i] * (opened[i] + opening), lost[1]
             leaves = where(shut, opening > still, True)
             mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
-            touches.append(Touch(0.0, opening, slip, n, t, mode, struck, struck, un, *lost))
+            touches.append(Touch(left[i], opening, slip, n, t, mode, struck, struck, un, *lost))
         kick, called = self.spread.after(held, lines, responses)
         rates, place, rows = (
             [x + d for x, d in zip(free, added, strict=True)]
