@@ -65,3 +65,46 @@ def test_runs_do_not_state_errors_of_reactions_that_are_open(contact):
         assert (json.loads(run.attrs["open_reactions"]) == []) is decided
         forces.append([float(run.peak_force.sel(joint=k)) for k in "ABC"])
     assert np.allclose(*forces, rtol=1e-6) is decided
+
+
+RUB = "pin_friction: {law: ambrosio, friction: 0.4, v0: 0, v1: 0.002}"
+
+
+@pytest.mark.parametrize("driven", [True, False])
+def test_friction_of_pins_that_share_a_load_leaves_the_motion_open(driven):
+    """A shaft in two bearings of 50 and 1 mm: it swings to -0.86 or -0.10 rad by the order of the two in the file."""
+    found = []
+    for order in ("AB", "BA"):
+        pins = {"A": "50 mm", "B": "1 mm"}
+        joints = ", ".join(
+            f"{k}: {{kind: revolute, between: [ground.O, s.start], journal_radius: {pins[k]}, {RUB}}}" for k in order
+        )
+        shaft = jp.loads(f"""
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{s: {{bar: 0.3, mass: 2}}}}
+joints: {{{joints}}}
+drives: {{{"d: {kind: angle, of: s, motion: {kind: constant_speed, speed: 10}}" if driven else ""}}}
+""")
+        run = jp.simulate(shaft, 0.4)
+        entries = {entry["name"]: entry for entry in results.errors(run)}
+        found.append(entries["d.peak_effort" if driven else "s.angle"])
+        assert any("friction goes by them" in note for note in results.notes(run))
+        assert entries["s.angle"]["determined"] == driven
+    assert abs(found[0]["value"] - found[1]["value"]) > 0.1 * abs(found[0]["value"])
+    assert not any(entry["determined"] for entry in found)
+
+
+@pytest.mark.parametrize("friction, told", [((0.2, 0.2, 0.2), False), ((0.1, 0.2, 0.3), True), ((0, 0, 0), False)])
+def test_equal_friction_of_three_supports_does_not_depend_on_the_share(friction, told):
+    """A beam that slides over three supports is braked by mu g, if mu is the same at all of them."""
+    joints = ", ".join(
+        f"{k}: {{kind: slot, between: [ground.O, b.{k.lower()}]{RIGID.replace('}', f', friction: {mu}}}')}}}"
+        for k, mu in zip("ABC", friction, strict=True)
+    )
+    run = jp.simulate(jp.loads(BEAM.format(joints=joints).replace("b: 0}", "b: 0, b.x.rate: 1}")), 0.2)
+    assert json.loads(run.attrs["open_reactions"])
+    assert any("friction goes by them" in note for note in results.notes(run)) == told
+    x = next(entry for entry in results.errors(run) if entry["name"] == "b.x")
+    assert x["determined"] != told
+    if not told:
+        assert x["value"] == pytest.approx(0.2 - 0.5 * friction[0] * 9.81 * 0.04, rel=1e-6)

@@ -291,9 +291,15 @@ def errors(
 
 
 def beyond(run: Dataset, simulation: Simulation) -> set[str]:
-    """Numbers of which companions know nothing: reactions that balance leaves open, and peaks beside a singularity."""
+    """Numbers of which companions know nothing: reactions that balance leaves open, all that friction makes of them,
+    and peaks beside a singularity."""
     pairs = itertools.product(json.loads(run.attrs["open_reactions"]), REACTIONS, ("", "_settled"))
-    return {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
+    found = {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
+    if simulation.each[0].undecided:  # only what is driven is known
+        driven = {"angles", "places"} if simulation.each[0].freedom.degrees == 0 else set()
+        every = itertools.chain(*headlines(run, simulation.base.mechanism).values())
+        found |= {one.name for one in every if one.family not in driven}
+    return found
 
 
 def with_slips(run: Dataset) -> Dataset:

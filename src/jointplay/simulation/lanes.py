@@ -47,6 +47,7 @@ class Lane:
     changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
     refused: Outcome | None = None  # an end before the first step
     stepper: Stepper | None = None  # of a companion: with other numbers than the simulation's
+    undecided: bool = False  # its motion depends on reactions that balance leaves open
 
     @cached_property
     def notes(self) -> list[str]:

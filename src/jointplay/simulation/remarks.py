@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import statics
 from ..model.clearances import Compliant, Rigid
-from ..physics.record import JOURNALS, MEANINGS, MODE
+from ..physics.record import CONTACTS, JOURNALS, MEANINGS, MODE
 from .auditing import some
 from .outcome import Outcome
 
@@ -23,6 +23,7 @@ SOFT = 1e7  # N/m over its play: if nothing softer bears it; short steel pins ha
 FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force that is not met again
 NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
+SLIP = CONTACTS["slip"].end
 DWARFED = 1e-6  # of the kinetic energy: a body with less
 LOCKING = (
     "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
@@ -30,9 +31,10 @@ LOCKING = (
 )
 UNSHARED = (
     "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
-    "told are one way to share the load, and the motion is right. What bears how much is up to stiffness: leave out "
+    "told are one way to share the load, and {1}. What bears how much is up to stiffness: leave out "
     "what is not needed, or use compliant contact"
 )
+RUBBING = "friction goes by them, so that motion and losses are those of one way, too"
 
 
 def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterator[str]:
@@ -59,7 +61,8 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
     yield from strained(reading)
     yield from begun(reading)
     if among:
-        yield UNSHARED.format(", ".join(dict.fromkeys(map(reading.mechanism.owner, among))))
+        names = ", ".join(dict.fromkeys(map(reading.mechanism.owner, among)))
+        yield UNSHARED.format(names, RUBBING if one.undecided else "the motion is right")
     yield from dwarfed(reading)
     yield from unmet(reading, outcome)
 
@@ -151,15 +154,24 @@ def swinging(reading: Reading, label: str) -> float:
 
 
 def shared(reading: Reading) -> list[str]:
-    """The joints, drives and contacts whose reactions balance leaves open for a while."""
+    """The joints, drives and contacts whose reactions balance leaves open for a while; the lane then knows whether its
+    motion is, too, by friction."""
     system, redundant = reading.system, bool(reading.one.freedom.redundant)
     looks = some(reading, max(3, min(20, 600 // len(system.coordinates))))
     rigid, found = [label for label in reading.labels if reading.stepper.impulsive], Counter[str]()
+
+    def slides(contact: int, sample: int) -> bool:
+        return bool(reading.columns[system.contacts[contact] + MODE.end][sample] == SLIDING)
+
     for i in looks:
         shut = [system.contacts.index(label) for label in rigid if reading.columns[label + MODE.end][i] >= SLIDING]
         if redundant or len(shut) > 1:
             q = np.array([reading.columns[name][i] for name in system.coordinates])
-            found.update(statics.open_reactions(system, q, float(reading.time[i]), shut))
+            names = statics.open_reactions(system, q, float(reading.time[i]), shut)
+            found.update(names)
+            if names and not reading.one.undecided:
+                slips = {k: float(reading.columns[system.contacts[k] + SLIP][i]) for k in shut if slides(k, i)}
+                reading.one.undecided = statics.moves_by_share(system, q, float(reading.time[i]), shut, slips)
     return [name for name, times in found.items() if times > OPEN * len(looks)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,11 +159,12 @@ class Assembly:
     note: str = ""
 
 
-def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.ndarray:
+def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0, first: np.ndarray | None = None) -> np.ndarray:
     """Coordinates that close every loop at time t (s).
 
     Near q if it is given.  Else from the start values: in the order in which they are written they are held exactly
     while they are independent of the constraints and of those before; the others choose the branch, the nearest one.
+    first: where to look first for what they leave open.
 
     >>> from jointplay.model import library
     >>> system = System(library.slider_crank().replace(start={"slider.x": 0.35, "crank": 1.0}))
@@ -174,10 +176,13 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0) -> np.n
         if opened:
             raise ComputationFailed(unassembled(system, opened))
         return at
-    if t == 0 and (first := placed_alike(system)) is not None:
-        return first.copy()
-    refused = ""
-    for begin in guesses(system, t):
+    if t == 0 and (alike := placed_alike(system)) is not None:
+        return alike.copy()
+    refused, near = "", []
+    if first is not None:
+        near, given = [first.copy()], started_at(system)
+        near[0][list(given)] = list(given.values())
+    for begin in chain(near, guesses(system, t)):
         found = assembled(system, begin, t)
         if isinstance(found, Assembly):
             break
@@ -335,15 +340,16 @@ def weakest(system: System, B: np.ndarray, which: int = -1) -> str:
     return ", ".join(dict.fromkeys(map(system.mechanism.owner, weak)))
 
 
-def launch(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy.
+def launch(system: System, first: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at time 0: start rates and drives exactly, the rest with least kinetic energy; first:
+    see `assemble`.
 
     >>> from jointplay.model import library
     >>> q, v = launch(System(library.pendulum().with_({"start.bar1.rate": 2.0})))
     >>> round(float(v[0]), 12)  # the bar hangs, its centre 0.5 m below the pivot
     1.0
     """
-    q = assemble(system)
+    q = assemble(system, first=first)
     here, places = system.evaluate(q), {name: i for i, name in enumerate(system.coordinates)}
     rates = {key: x for key, x in system.mechanism.start.items() if key.endswith("rate")}
     begun = {key: places[name if (name := key.removesuffix(".rate")) in places else f"{name}.angle"] for key in rates}

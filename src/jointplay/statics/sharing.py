@@ -3,8 +3,13 @@ say how these share what they bear."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
+from ..model.clearances import Rigid
+from ..physics.contacts import contacts
 from ..system import System
 from .assembly import RANK
 from .starting import normals
@@ -12,25 +17,60 @@ from .starting import normals
 SHARE = 1e-6  # of an open combination of reactions: what takes less part in it is determined
 
 
+@dataclass(frozen=True)
+class Sharing:
+    """Rows of joints and closed contacts at a place, all of one size in the mass metric, and the combinations of their
+    reactions that have no effect together (labels, combinations)."""
+
+    labels: list[str]
+    rows: np.ndarray
+    idle: np.ndarray
+
+
+def sharing(system: System, q: np.ndarray, t: float, shut: list[int]) -> Sharing:
+    """What joints, drives and contacts that are closed (places among `System.contacts`) share."""
+    here = system.evaluate(q, t=t)
+    weighed = np.vstack([here.B, normals(system, q, t, shut)]) / np.sqrt(here.mass)
+    rows = weighed / np.where((sizes := np.linalg.norm(weighed, axis=1, keepdims=True)) == 0, 1.0, sizes)
+    ways, values, _ = np.linalg.svd(rows)
+    labels = [*system.rows, *(system.contacts[i] for i in shut)]
+    return Sharing(labels, rows, ways[:, np.count_nonzero(values > RANK) :])
+
+
 def open_reactions(system: System, q: np.ndarray, t: float, shut: list[int]) -> list[str]:
     """The joints, drives and contacts whose reactions balance does not determine where contacts (places among
     `System.contacts`) are closed: together with others they can press without effect."""
-    here, owner = system.evaluate(q, t=t), system.mechanism.owner
-    lines, labels = (
-        np.vstack([here.B, normals(system, q, t, shut)]),
-        [*system.rows, *(system.contacts[i] for i in shut)],
-    )
-    weighed = lines / np.sqrt(here.mass)
-    sizes = np.linalg.norm(weighed, axis=1, keepdims=True)
-    ways, values, _ = np.linalg.svd(weighed / np.where(sizes == 0, 1.0, sizes))
-    idle = ways[:, np.count_nonzero(values > RANK) :]
-    if not idle.size:
+    owner, found = system.mechanism.owner, sharing(system, q, t, shut)
+    if not found.idle.size:
         return []
-    found = [label for label, part in zip(labels, idle, strict=True) if np.abs(part).max() > SHARE]
-    contacts = [label for label in found if label in system.contacts]
-    for name in dict.fromkeys(map(owner, found)):
-        own = [i for i, label in enumerate(labels) if owner(label) == name]
-        pressing = np.einsum("ij,ik->jk", weighed[own] / np.where(sizes[own] == 0, 1.0, sizes[own]), idle[own])
+    parts = zip(found.labels, found.idle, strict=True)
+    labels = [label for label, part in parts if np.abs(part).max() > SHARE]
+    names = [label for label in labels if label in system.contacts]
+    for name in dict.fromkeys(map(owner, labels)):
+        own = [i for i, label in enumerate(found.labels) if owner(label) == name]
+        pressing = np.einsum("ij,ik->jk", found.rows[own], found.idle[own])
         if np.abs(pressing).max() > SHARE:  # contacts of one joint may be open where their sum is not
-            contacts.append(name)
-    return list(dict.fromkeys(contacts))
+            names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def moves_by_share(system: System, q: np.ndarray, t: float, shut: list[int], slips: Mapping[int, float]) -> bool:
+    """Whether the motion depends on how open reactions are shared, by friction: that of a pin goes by its reaction, and
+    that of contacts which slide (their slip, by places among `System.contacts`) by their normal force."""
+    mechanism, found = system.mechanism, sharing(system, q, t, shut)
+    names = open_reactions(system, q, t, shut)
+    if any(name in mechanism.joints and mechanism.joints[name].pin_law() for name in names):
+        return True
+    spots = contacts(system.equations()(system.parameters).pose(q.tolist(), t))
+    rubbing = np.zeros((len(found.labels), len(q)))
+    mass = system.evaluate(q, t=t).mass
+    for row, i in enumerate(shut, len(system.rows)):
+        law = mechanism.joints[mechanism.owner(system.contacts[i])].contact
+        if i in slips and isinstance(law, Rigid) and (along := spots[i].tangential):
+            line = np.array([float(along.get(name, 0)) for name in system.coordinates])
+            normal = normals(system, q, t, [i])[0]
+            size = np.linalg.norm(normal / np.sqrt(mass))  # of the row whose reaction is shared
+            rubbing[row] = -law.friction * np.sign(slips[i]) * line / np.sqrt(mass) / size
+    forces = found.idle.T @ rubbing
+    beside = forces - forces @ np.linalg.pinv(found.rows, RANK) @ found.rows  # what joints and contacts do not hold
+    return bool(np.abs(beside).max(initial=0.0) > SHARE)

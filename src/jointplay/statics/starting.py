@@ -11,6 +11,7 @@ from ..elements import Joint
 from ..errors import ComputationFailed, InputError
 from ..model.clearances import Compliant, Following, Rigid
 from ..model.mechanism import Mechanism
+from ..model.parts import ModelError, Problem
 from ..physics.compliance import LANDED, SLOWEST
 from ..structure import Memo
 from ..system import CONTACT, Evaluation, System
@@ -91,7 +92,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     except (InputError, ComputationFailed):
         if reclose:
             raise
-        return exactly(system)
+        return upright(system, *exactly(system))
     given = {
         (f"{k}.angle" if k in mechanism.bodies else k): x for k, x in mechanism.start.items() if not k.endswith("rate")
     }
@@ -118,10 +119,10 @@ def leant(system: System, q: np.ndarray) -> Iterator[str]:
         yield f"start: {', '.join(moved)} {text}; `journals: centred` keeps them in the middle"
 
 
-def exactly(system: System) -> tuple[np.ndarray, np.ndarray]:
+def exactly(system: System, first: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The start with all start values held, journals in permanent contact as calm in their bearings as given rates
-    and drives allow."""
-    q, v = launch(system)
+    and drives allow; what is not given is sought beside the first coordinates."""
+    q, v = launch(system, first)
     names = system.mechanism.loose(Following) if system.mechanism.journals == "loaded" else {}
     if not names:
         return q, v
@@ -144,15 +145,40 @@ def _held(system: System, missed: list[str], q: np.ndarray) -> tuple[np.ndarray,
     is meant exactly."""
     angles = all(name.endswith(".angle") for name in missed)
     try:
-        exact = exactly(system)
+        exact = exactly(system, q)
     except ComputationFailed:
         if not (angles and system.mechanism.loose(Following)):
             raise
     else:
+        if angles and overturned(system, exact[0]):
+            return None
         depth, there = (-system.evaluate(at).gaps.min(initial=0.0) for at in (exact[0], q))
         if depth <= SAME or there > SAME or not angles:
-            return exact
+            return upright(system, *exact)
     return None
+
+
+def overturned(system: System, q: np.ndarray) -> str:
+    """The first loose guide whose block is turned over in it, by more than a right angle: corners are then beyond the
+    walls opposite to their own, which no gap tells; "" if none is."""
+    loose = [name for name, joint in system.mechanism.loose((Rigid, Compliant)).items() if hasattr(joint, "angle")]
+    if not loose:
+        return ""
+    ideal = closed(system)
+    for row, off in zip(ideal.rows, ideal.evaluate(q).residual, strict=True):
+        name = ideal.mechanism.owner(row)
+        if row == f"{name}.angle" and name in loose and abs(math.remainder(off, math.tau)) > math.pi / 2:
+            return name
+    return ""
+
+
+def upright(system: System, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A start, refused where a block is turned over in its guide."""
+    if name := overturned(system, q):
+        turn = math.degrees(system.mechanism.joints[name].angle)  # type: ignore[attr-defined]
+        text = f"turns the block of {name!r} over in its guide, whose `angle` is {turn:.4g} deg; give it another angle"
+        raise ModelError(Problem(("start",), text))
+    return q, v
 
 
 def play_unit(system: System, label: str) -> str:
