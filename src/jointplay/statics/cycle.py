@@ -13,15 +13,17 @@ from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System
-from .assembly import RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
+from .assembly import CLOSED, RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 from .factors import square
 
 if TYPE_CHECKING:
     import xarray
 
 LARGEST = 0.5  # greatest predicted change in one step, in radians or sizes of the mechanism
-SMALLEST = 1e-6  # a passage through a singular position is followed by steps this small
+CROSSING = 1e-3  # the same of a step that passes a singular position
+SMOOTH = 0.1  # of the change in a step: by so much it may miss the mean of the velocities at both ends
 PRECISE = 1e-5  # nearer to a singular position velocities have too few digits to be given
+BLURRED = 1e-8  # nearer to one they do not even tell branches apart
 SLACK = 1e-3  # corrections of a prediction below this are never suspect
 MOST = 50_000  # steps between two times: minutes
 
@@ -115,9 +117,10 @@ class DrivenPath:
                 q, opened = close(self.system, predicted, t, turned, iterations=12)
                 if not opened and np.abs((q - predicted) / self.scale).max() <= SLACK + 0.1 * move:
                     new = self.at(t, q)
-            if new is not None and (new.side == now.side or move <= SMALLEST):
-                if new.side != now.side:
-                    self.passages.append(t)
+            if new is not None and self.goes_on(now, new, move, t == until):
+                if new.side != now.side:  # conditioning falls and rises in line there
+                    share = now.conditioning / (now.conditioning + new.conditioning)
+                    self.passages.append(now.t + share * dt)
                 self.state, self.turned, step, halvings = new, turned, 2 * dt, 0
                 continue
             step, halvings = dt / 2, halvings + 1
@@ -126,6 +129,16 @@ class DrivenPath:
         if self.state.conditioning < PRECISE:
             raise ComputationFailed(self.singular(until, self.state.q))
         return self.state
+
+    def goes_on(self, now: DrivenState, new: DrivenState, move: float, last: bool) -> bool:
+        """Whether a state is the next on the branch of one before: where branches cross they have the same place, and
+        velocities tell them apart.  A singular position is passed at one go, from where these have digits enough."""
+        if new.conditioning < BLURRED:
+            return last  # where it cannot be told
+        if new.side != now.side and move > CROSSING:
+            return False
+        off = new.q - now.q - 0.5 * (new.t - now.t) * (now.v + new.v)
+        return bool(np.abs(off / self.scale).max() <= SMOOTH * move + CLOSED)
 
     def far(self, begin: float, until: float) -> str:
         """The sentence for a time that is too many steps away."""
@@ -138,14 +151,14 @@ class DrivenPath:
         """What to raise for a motion that cannot go on."""
         now = self.state
         for ahead in (now.t + 1e-3 * (until - now.t), until):
-            _, opened = close(self.system, now.q, ahead, self.held(ahead), iterations=12)
+            q, opened = close(self.system, now.q, ahead, self.held(ahead), iterations=12)
             if opened:
                 text = ", ".join(f"{row} by {gap:.3g}" for row, gap in [*opened.items()][:3])
                 return Unassembled(
                     f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
                     f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
                 )
-        return ComputationFailed(self.singular(now.t, now.q))
+        return ComputationFailed(self.singular(*((until, q) if self.at(until, q) is None else (now.t, now.q))))
 
     def singular(self, t: float, q: np.ndarray) -> str:
         """The sentence for a position in which the drives do not determine the motion."""
