@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 import jointplay as jp
 from jointplay import balancing, results, statics
@@ -387,3 +388,92 @@ def test_friction_without_a_journal_radius_has_no_moment_that_is_rounding():
     loose = jp.library.slider_crank(speed=30.0).loosen("J3", 2e-4, contact=jp.Rigid(friction=0.1, restitution=0.3))
     run = jp.simulate(loose, 0.2)
     assert not run.peak_moment.values.any() and "J3.peak_moment" not in {e["name"] for e in jp.results.errors(run)}
+
+
+YOKE = """
+gravity: [{gx}, {gy}]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{crank: {{bar: 100 mm, mass: 0.5 kg}}, yoke: {{mass: 1 kg, inertia: 0.01 kg*m^2}}}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, crank.start]}}
+  P: {{kind: prismatic, between: [ground.O, yoke.centre], axis: [{ax}, {ay}], angle: {turn}}}
+  S: {{kind: slot, between: [yoke.centre, crank.end], axis: [1, 0], clearance: 0.2 mm,
+       contact: {{kind: rigid, friction: 0.2}}}}
+drives: {{m: {{kind: angle, of: crank, motion: {{kind: constant_speed, speed: 8 rad/s, start: {begin}}}}}}}
+start: {{yoke: {turn}}}
+"""
+
+
+@pytest.mark.parametrize("stepper", [jp.MoreauJean(), jp.MoreauJean(1e-4), jp.MoreauJean(1e-4, order=1)], ids=repr)
+@pytest.mark.parametrize("turn", [0.0, 0.3, 0.52, math.pi / 2])
+def test_friction_turns_back_where_a_drive_prescribes_the_slip(turn, stepper):
+    """A Scotch yoke, turned as a whole: the slot can slip in one way only, and whether friction pushed the pin along
+    was a matter of rounding.  It takes mu (g - r w^2 sin p) along the way of the pin, r |sin p| dp."""
+    s, c = math.sin(turn), math.cos(turn)
+    sizes = dict(gx=9.81 * s, gy=-9.81 * c, ax=-s, ay=c, turn=turn, begin=0.3 + turn)
+    run = jp.simulate(jp.loads(YOKE.format(**sizes)), 2.0, stepper)
+    p = np.linspace(0.3, 16.3, 200_001)
+    lost = trapezoid(0.2 * (9.81 - 6.4 * np.sin(p)) * 0.1 * np.abs(np.sin(p)), p)
+    along = run.friction_force.sel(contact="S.upper") * run.slip.sel(contact="S.upper")
+    assert float(run.friction_loss[-1]) == pytest.approx(lost, rel=1e-3 if stepper.order == 1 else 2e-5)
+    assert along.max() < 1e-6 and run.judgement == "fine"
+
+
+@pytest.mark.parametrize("static", [0.5, 0.15])
+def test_what_a_rough_pin_needs_where_it_turns_back_is_seen(static):
+    """A driven arm whose pin sticks for a millisecond at each end of its swing: 7 N m were told for 27.8, looks at
+    long steps being before and after it."""
+    arm = jp.loads(f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{a: {{mass: 5, inertia: 0.01}}}}
+joints: {{J: {{kind: revolute, between: [ground.O, a.centre], journal_radius: 30 mm,
+  pin_friction: {{law: modified_coulomb, static_friction: {static}, friction: 0.1}}}}}}
+drives: {{d: {{kind: angle, of: a, motion: {{kind: sine, amplitude: 1 rad, frequency: 10 rad/s}}}}}}
+forces: {{load: {{kind: force, at: a.centre, y: -2 kN}}}}
+""")
+    run = jp.simulate(arm, 1.0)
+    found = {entry["name"]: entry for entry in jp.results.errors(run)}
+    sticking = 0.03 * 2000 * static / math.sqrt(1 + static**2)
+    for name, true in (("J.peak_moment", sticking), ("d.peak_effort", sticking + 1.0)):
+        assert found[name]["value"] == pytest.approx(true, rel=1e-3)
+        assert abs(found[name]["value"] - true) < 3 * found[name]["error"]
+
+
+def test_a_peak_that_samples_surpass_is_off_by_that():
+    """The load of a guide rises until an impact relieves it, and the step that ends in the impact is not looked at."""
+    model = jp.loads("""
+gravity: [0, 0]
+ground: {points: {O: [0, 0], Q: [0.4, 0.1]}}
+bodies: {b: {mass: 2, inertia: 0.005, points: {e: [0.04, 0.02]}}, c: {mass: 0.7, inertia: 0.001}}
+joints:
+  G: {kind: prismatic, between: [ground.O, b.centre], axis: [0.95, 0.3115], clearance: 0.0002,
+      contact: {kind: rigid, friction: 0.1}, length: 0.1, radius: 0.02, angle: 0.3168}
+  H: {kind: prismatic, between: [b.centre, c.centre], axis: [0.2, 1.0], lower: -0.03, upper: 0.04,
+      stop_restitution: 0.5, clearance: 0.0002, contact: {kind: rigid, friction: 0.3}, length: 0.03}
+forces:
+  f: {kind: force, at: b.centre, x: {kind: sine, amplitude: 16.9208, frequency: 13.1071, phase: 4.44393},
+      y: {kind: sine, amplitude: 6.48667, frequency: 17.7143, phase: 4.39424}}
+  s: {kind: spring, between: [b.e, ground.Q], stiffness: 449.611, damping: 30.0, free_length: 0.318622}
+""")
+    entry = next(one for one in jp.results.errors(jp.simulate(model, 0.3, every=5e-5)) if one["name"] == "G.peak_force")
+    true = float(jp.simulate(model, 0.3, jp.MoreauJean(rtol=1e-10), error=False).peak_force.sel(joint="G"))
+    assert abs(true - entry["value"]) < 3 * entry["error"] < 0.1 * true
+
+
+@pytest.mark.parametrize("step", [4e-4, 1.6e-4, 8e-5])
+def test_peaks_between_equal_steps_have_an_error(step):
+    """The top lies between ends of steps, the nearest of which half a step and a third may share."""
+    two = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {a: {bar: 0.28, mass: 0.84}, b: {bar: 0.38, mass: 1.38}}
+joints:
+  J: {kind: revolute, between: [ground.O, a.start]}
+  K: {kind: revolute, between: [a.end, b.start], clearance: 1.36 mm, contact: {kind: following, on_loss: continue}}
+drives: {d: {kind: angle, of: a, motion: {kind: sine, amplitude: 0.787, frequency: 17.39, phase: 1.649, offset: -0.84}}}
+start: {b: 1.07}
+""")
+    true = float(jp.simulate(two, 0.2, jp.RungeKutta(1e-11, 1e-13), error=False).peak_force.sel(joint="K"))
+    run = jp.simulate(two, 0.2, jp.FixedRungeKutta(step, 4), error=True)
+    entry = next(one for one in jp.results.errors(run) if one["name"] == "K.peak_force")
+    assert abs(true - entry["value"]) < 3 * entry["error"] < 0.03 * true

@@ -23,6 +23,7 @@ SAMPLES = 8  # rows written in one call at most; the step is held until all are 
 NOT_YET = -1.0
 PARTS = 3  # of an adaptive step: it is looked at where they begin and end
 SWEEP = 10.0  # rad, times rtol^(1/5): by more no body turns in a step, 0.25 rad at the default tolerance
+FINE = 40.0  # tenths of the friction of a pin, times rtol^(1/5): by more it does not change in a step, 1 by default
 OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
 APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
 
@@ -169,6 +170,9 @@ class States(March):
         error = step.error
         if motion.loop:  # a state on trial may be one that the controller's model cannot have
             error = where(error == error, error, HOPELESS)
+        if motion.pins.rough:
+            ratio = motion.pins.changed(now.state.v, step.end.v) / (FINE * pow(motion.given("rtol"), 0.2))
+            error = maximum(error, pow(maximum(ratio, 1e-3), float(self.stepper.error_order)))
         error = shared_max(error)
         stop(~(h > 0.0), STEP_TOO_SMALL)  # a step of no length would be tried for ever
         factor = minimum(

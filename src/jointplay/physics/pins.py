@@ -24,6 +24,8 @@ from .dynamics import ConstraintRows, Equations
 from .spread import Spread
 
 ITERATIONS = 6
+STEEP, LEAST = 0.1, 0.01  # of a coefficient of friction, and so much in itself: a change that counts as 1
+SLOWEST = 1e-7  # m/s: a change of the sliding speed that is not looked into
 TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable
 
 
@@ -42,6 +44,29 @@ class Pins:
         first, second = (rates.get(f"{body}.angle", 0) for body in bodies)
         return second - first
 
+    def coefficient(self, name: str, v: Vector) -> Scalar:
+        """The coefficient of friction of a pin at its sliding speed, with its sign."""
+        joint, numbers = self.rough[name], self.equations.numbers
+        law = joint.pin_law()
+        assert law is not None
+        given = {key: numbers(f"{name}.pin_friction.{key}") for key in law.law.own}
+        m, _, _ = law.law(numbers(f"{name}.journal_radius") * self.turning(joint, v), 1.0, **given)
+        return m
+
+    def changed(self, before: Vector, after: Vector) -> Scalar:
+        """The largest change of a coefficient of friction from rates to others, a tenth of a coefficient as 1: where a
+        pin turns back it runs through all of its law in a moment, which no error of a driven motion tells.  A law that
+        jumps is not looked at more closely than rates are known."""
+        found: Scalar = 0.0
+        for name, joint in self.rough.items():
+            m, n = (self.coefficient(name, v) for v in (before, after))
+            slip = self.equations.numbers(f"{name}.journal_radius") * (
+                self.turning(joint, after) - self.turning(joint, before)
+            )
+            share = abs(n - m) / maximum(STEEP * maximum(abs(m), abs(n)), LEAST)
+            found = maximum(found, where(abs(slip) > SLOWEST, share, 0.0))
+        return found
+
     def added(
         self, rows: ConstraintRows, spread: Spread, v: Vector, a: Vector, multipliers: Vector
     ) -> tuple[Vector, Vector, dict[str, Scalar], Scalar, Scalar]:
@@ -57,10 +82,8 @@ class Pins:
             change, impulses = spread.response(unit)
             changes.append(change)
             called.append(impulses)
-            chosen, radius = joint.pin_law(), numbers(f"{name}.journal_radius")
-            given = {key: numbers(f"{name}.pin_friction.{key}") for key in chosen.law.own} if chosen else {}
-            m, _, _ = chosen.law(radius * self.turning(joint, v), 1.0, **given) if chosen else (0, 0, 0)
-            grips.append(radius * m / sqrt(1 + m * m))
+            m = self.coefficient(name, v)
+            grips.append(numbers(f"{name}.journal_radius") * m / sqrt(1 + m * m))
             places.append([k for k, label in enumerate(rows.labels) if self.equations.mechanism.owner(label) == name])
 
         def pressed(i: int, torques: Sequence[Scalar]) -> Scalar:

@@ -29,6 +29,7 @@ from .judgement import judged
 from .lanes import default_stepper
 from .likeness import Tracks, course, course_of, drawn, forgotten, misses, strayed, wander
 from .outcome import Finding
+from .second_looks import beside_samples, feeble, surpassed, unlike
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -45,8 +46,6 @@ HALVED = 2.0  # times the difference to half the step, which is half the error o
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
-FEW = 100  # samples that tell a mean
-FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
 SAME = 1e-9  # m or rad: a motion of less is none
 BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a singular position
 FORGOTTEN = (
@@ -76,7 +75,6 @@ HEADLINES = {
 
 
 MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
-SEEN = {"force": ("force_x", "force_y"), "moment": ("moment",), "effort": ("effort",)}  # signals of what has a peak
 REACTIONS = [name for name, family in HEADLINES.items() if family in ("forces", "impulses")]
 NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
 Headlines = dict[str, np.ndarray]
@@ -128,9 +126,9 @@ def companions(error: bool | None, given: Stepper | Mechanism, loop: Control | N
 
 
 def finer_steppers(stepper: Stepper) -> list[Stepper]:
-    """Steppers of half the steps and, where impulses come at the ends of steps of one length, of a third: an instant
-    that is known to a step, such as the one at which a contact begins to slip, is often the same in two of these."""
-    return [stepper.finer()] + ([at_tolerance(stepper, 1 / 3)] if stepper.impulsive and not stepper.adaptive else [])
+    """Steppers of half the steps and, where these have one length, of a third: an instant that is known to a step, such
+    as that of a peak, or the one at which a contact begins to slip, is often the same in two of these."""
+    return [stepper.finer()] + ([] if stepper.adaptive else [at_tolerance(stepper, 1 / 3)])
 
 
 def at_tolerance(stepper: Stepper, times: float) -> Stepper:
@@ -215,48 +213,6 @@ def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, floa
     return most
 
 
-def unlike(run: Dataset, channel: int, value: float) -> float:
-    """How far the root mean square of a tracking error is from that of its samples: it is summed over a few looks at
-    each step, and companions may take the same steps."""
-    from scipy.integrate import simpson  # type: ignore[import-untyped]
-
-    late = run.time.values >= run.attrs.get("settled", 0.0)
-    time, off = run.time.values[late], run.variables["tracking_error"].values[late, channel]
-    if len(time) < FEW or not time[-1] > time[0]:
-        return 0.0
-    return abs(value - math.sqrt(max(simpson(off * off, x=time), 0.0) / (time[-1] - time[0])))
-
-
-def beside_samples(run: Dataset, variable: str, i: int, value: float) -> float:
-    """How far a peak is from the top of the parabola through the samples about it: what is driven moves without error,
-    companions take the same steps, and their difference says nothing of what lies between the looks at these."""
-    what = variable.removesuffix("_settled").removeprefix("peak_")
-    parts = [run.variables[name].values[:, i] for name in SEEN.get(what, ()) if name in run.variables]
-    rattles = "impact_normal" in run.variables  # and has peaks between samples that companions share
-    if not parts or rattles or f"{variable}_time" not in run.variables or len(run.time) < FEW:
-        return 0.0
-    size = np.sqrt(sum(part * part for part in parts))
-    near = int(np.abs(run.time.values - float(run.variables[f"{variable}_time"].values[i])).argmin())
-    around = slice(max(near - 2, 0), near + 3)
-    top = around.start + int(size[around].argmax())
-    if 0 < top < len(size) - 1 and (bend := size[top - 1] - 2 * size[top] + size[top + 1]) < 0:
-        return abs(value - float(size[top] - (size[top + 1] - size[top - 1]) ** 2 / (8 * bend)))
-    return abs(value - float(size[top]))
-
-
-def feeble(run: Dataset, name: str) -> int:
-    """How many impacts of a contact are so weak beside its strongest that a tolerance decides whether they count: those
-    that a journal coming to rest makes have no end."""
-    label, _, kind = name.rpartition(".")
-    if "impact_normal" not in run.variables:
-        return 0
-    mine = run.variables["impact_contact"].values == label
-    if kind.endswith("_settled"):
-        mine = mine & (run.variables["impact_time"].values >= run.attrs["settled"])
-    strengths = np.abs(run.variables["impact_normal"].values[mine])
-    return int((strengths < FEEBLE * strengths.max(initial=0.0)).sum())
-
-
 def errors(
     run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float, draws: bool = False
 ) -> list[dict[str, Any]]:
@@ -281,7 +237,9 @@ def errors(
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(apart, feeble(run, name)) if family == "counts" else error
             error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
-            error = max(error, beside_samples(run, variable, i, value)) if apart <= NOTHING * abs(value) else error
+            if apart <= NOTHING * abs(value) or times == HALVED:  # the same steps, or ends of them that are
+                error = max(error, beside_samples(run, variable, i, value))
+            error = max(error, surpassed(run, variable, i, value)) if variable.startswith("peak") else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
             said = error if known else None

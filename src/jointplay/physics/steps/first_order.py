@@ -178,7 +178,7 @@ class RigidStep:
             b[2 * i] = b[2 * i] + where(impact, bounce[i] * old[2 * i], 0.0)  # Newton's rule, for all that are closed
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             for k in (2 * i, 2 * i + 1):
-                W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
+                W[k][k] = maximum(W[k][k], 1e-3 * PIVOT * free)  # drives may leave it no way at all, or rounding
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
         problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)

@@ -237,7 +237,7 @@ class Pass:
             b[2 * i] = b[2 * i] + where(self.rebounds & (abs(b[2 * i]) > self.slowest()), bounce[i] * b[2 * i], 0.0)
             free = dot([x * x for x in lines[2 * i]], self.spread.inverse)
             for k in (2 * i, 2 * i + 1):
-                W[k][k] = 1e-3 * PIVOT * free if is_zero(W[k][k]) else W[k][k]  # drives leave it no way at all
+                W[k][k] = maximum(W[k][k], 1e-3 * PIVOT * free)  # drives may leave it no way at all, or rounding
             blocked = active[i] & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
             fail(blocked & counts, BLOCKED, i, -gaps[i])
         smooth = [c.tangential is None for c in near.contacts]
