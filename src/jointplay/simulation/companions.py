@@ -44,6 +44,7 @@ WHOLE = (
 )
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
+SHARED = 0.05  # of the time: by so much shares of it are known at best where a motion is sensitive
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
 SAME = 1e-9  # m or rad: a motion of less is none
@@ -214,11 +215,16 @@ def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, floa
 
 
 def errors(
-    run: Dataset, others: Sequence[Headlines], mechanism: Mechanism, times: float, draws: bool = False
+    run: Dataset,
+    others: Sequence[Headlines],
+    mechanism: Mechanism,
+    times: float,
+    draws: bool = False,
+    sensitive: bool = False,
 ) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
-    error over the largest difference to the other runs; draws: it is by what they are that another one may be, and by a
-    tenth of what is the largest of a motion."""
+    error over the largest difference to the other runs; draws: it is by what they are that another one may be;
+    sensitive: no better than a tenth of what is the largest of a motion, and than some of the time of shares."""
     found, entries = headlines(run, mechanism), []
     most, forces = largest(found, run), ("peak_force", "joint_impulse")
     torques = {f"{name}.{force}" for name, joint in mechanism.joints.items() if not joint.points for force in forces}
@@ -230,11 +236,11 @@ def errors(
                 continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)
-            if draws:
-                apart = max(
-                    float(drawn(value, found_there)), UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0
-                )
+            apart = float(drawn(value, found_there)) if draws else apart
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
+            if sensitive:
+                error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
+                error = max(error, SHARED if family == "shares" and apart else 0.0)
             error = max(apart, feeble(run, name)) if family == "counts" else error
             error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
             if apart <= NOTHING * abs(value) or times == HALVED:  # the same steps, or ends of them that are
@@ -308,7 +314,7 @@ def stated(
         astray = forgotten(run, courses, mechanism)
         aside = strayed(run, courses, mechanism)
         times = max(times, WHOLE) if aside else times
-        found = errors(run, [one.headlines for one in whole], mechanism, times, draws=bool(astray))
+        found = errors(run, [one.headlines for one in whole], mechanism, times, bool(astray), bool(astray or aside))
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
         unknown = ", ".join(one["name"] for one in found if not one["determined"])
