@@ -19,9 +19,9 @@ from ..statics.drives import period
 from ..system import System
 from .demands import parameters, pulls
 from .frames import Frames
+from .instants import SAMPLES, seen
 from .shaking import refuse_passages
 
-SAMPLES = 720
 SAME = 1e-9  # of a time, or of a period: equal
 QUANTITIES = ("force", "moment", "torque", "bearing")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
@@ -90,21 +90,21 @@ class MotionSignals:
 def motion(
     mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES
 ) -> MotionSignals:
-    """The signals of a fully driven mechanism at times (s), by default over the period of its drives.
+    """The signals of a fully driven mechanism at times (s), until a time, or by default over the period of its drives:
+    at so many samples, or more if something moves faster than they see.
 
     Play in joints is closed: what is balanced is the ideal mechanism.
     """
     base = ideal(mechanism.given if isinstance(mechanism, System) else mechanism)
     whole = period(base)
-    if times is None:
-        if whole is None:
-            raise InputError(
-                f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
-            )
-        times = np.linspace(0.0, whole, samples, endpoint=False)
-    at = np.asarray(times, float)
+    if times is None and whole is None:
+        raise InputError(
+            f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
+        )
+    at = np.asarray(whole if times is None else times, float)
     system = System(base, max(float(at.max(initial=0.0)), 10.0))
-    path, states = follow(system, at)
+    path, states = follow(system, at) if at.ndim else seen(system, float(at), times is None, samples)
+    at = np.array([state.t for state in states])
     refuse_passages(system, path.passages)
     q, v, a = (np.array([getattr(state, part) for state in states]) for part in "qva")
     frames = Frames.of(base, q, v, a)
