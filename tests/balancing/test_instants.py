@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import jointplay as jp
@@ -85,3 +86,25 @@ def test_more_than_can_be_looked_at_is_refused_with_what_to_do():
     assert len(motion(made, 0.01).times) == 721
     with pytest.raises(InputError, match="above 0 s"):
         motion(made, 0.0)
+
+
+def engine(pressed):
+    """A slider-crank at 300 rpm with a force on its slider."""
+    gas = {"gas": {"kind": "force", "at": "slider.centre", "x": pressed}}
+    return jp.library.slider_crank(crank=0.1, rod=0.3, masses=(0.5, 0.8, 1.0), speed=10 * math.pi).replace(forces=gas)
+
+
+def test_forces_repeat_too():
+    """Those of a four-stroke engine after two turns: the torque is that of inverse dynamics over both."""
+    times, values = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4], [-1000.0, -400.0, 0.0, 0.0, 0.0, -1000.0]
+    made = engine({"kind": "table", "times": times, "values": values, "ends": "periodic", "interpolation": "linear"})
+    found = balancing.balance(made, "force-rms", "crank:radius=80mm")
+    effort = jp.inverse_dynamics(made, np.linspace(0, 0.4, 4000, endpoint=False)).effort.values
+    assert found.before["torque_rms"] == pytest.approx(math.sqrt((effort**2).mean()), rel=1e-3)
+    assert found.notes == []
+
+
+def test_a_force_that_does_not_repeat_is_told():
+    made = engine({"kind": "polynomial", "coefficients": [0.0, 1.0]})
+    [note] = balancing.balance(made, "force-rms", "crank:radius=80mm").notes
+    assert note.startswith("over 0.2 s, the period of the drives, for force 'gas' is of kind 'polynomial' and does not")

@@ -196,6 +196,7 @@ def _found(
     before, after = NONE, NONE
     if moved is not None:
         before, after = (dict[str, float | None](moved.measures(x)) for x in (space.without(base), space.parameters(s)))
+        notes = [*notes, moved.note] if moved.note else notes
         rough = [name for name, joint in base.joints.items() if joint.pin_law()]
         notes = [*notes, f"torques are without the friction of the pins {', '.join(rough)}"] if rough else notes
     return Balance(
