@@ -7,7 +7,7 @@ import pytest
 
 from jointplay import comparison
 from jointplay.comparison import compare, named, text
-from jointplay.model import Compliant, Following, ModelError, Rigid, library
+from jointplay.model import Compliant, Following, Mechanism, ModelError, Rigid, library
 from jointplay.results import apart, deviation
 from jointplay.simulation import MoreauJean, RungeKutta, simulate
 from jointplay.system import System
@@ -148,3 +148,33 @@ def test_deviation_is_a_share_of_the_twins_largest_angle():
     assert not apart(twin, twin).any() and not deviation(twin, twin).any()
     with pytest.raises(ValueError, match=r"no samples in common from t = 0\.6 s on; let both run longer"):
         deviation(run, twin, begin=0.6)
+
+
+@pytest.mark.parametrize("name", ["angle", "x"])
+def test_one_motion_is_nowhere_apart_however_far_apart_its_samples_are(name):
+    """A driven slider-crank, with two samples in a turn and with 60: the former say nothing of what is between."""
+    mechanism = library.slider_crank(speed=100.0)
+    few, many = simulate(mechanism, 2.0, every=0.03), simulate(mechanism, 0.5, every=0.001)
+    for one, other in ((few, many), (many, few)):
+        off = apart(one, other, name)
+        assert off.sizes["time"] == 17 and abs(off).max() < 1e-6
+    assert deviation(many, few).max() < 1e-4
+    moved = few.assign({name: few[name] + 1.0})
+    assert apart(moved, many, name).values == pytest.approx(1.0, abs=1e-6)
+    assert apart(many, moved, name).values == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_an_impact_between_two_samples_is_no_distance():
+    """A bar that falls on a stop: one run, written in two ways."""
+    mechanism = Mechanism(
+        ground={"points": {"O": (0, 0)}},
+        bodies={"arm": {"bar": 0.5, "mass": 1.0}},
+        joints={
+            "J": {
+                "kind": "revolute", "between": ["ground.O", "arm.start"], "lower": "-30 deg", "stop_restitution": 0.8
+            }
+        },
+        start={"arm": "40 deg"},
+    )  # fmt: skip
+    fine, coarse = (simulate(mechanism, 1.0, MoreauJean(1e-3), every=every) for every in (1e-3, 0.1))
+    assert abs(apart(fine, coarse)).max() < 1e-9 and abs(apart(coarse, fine)).max() < 1e-9

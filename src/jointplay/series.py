@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) -> DataArray:
     """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, while both ran.
 
-    The two may have samples at different times: between its own, the twin's are interpolated by their rates.
+    The two may have samples at different times: it is at those of the run that has fewer, between its own the other is
+    interpolated by its rates.
     """
-    late = together(run["time"].values, twin["time"].values, begin)
+    mine, theirs = run["time"].values, twin["time"].values
+    late = together(mine, theirs, begin)
+    if together(theirs, mine, begin).sum() < late.sum() and not np.isin(mine[late], theirs).all():
+        return -apart(twin, run, name, begin)
     one = run[name].isel(time=late)
-    return one - along(twin["time"].values, twin[name].values, twin[f"{name}_rate"].values, one["time"].values)
+    return one - along(theirs, twin[name].values, twin[f"{name}_rate"].values, one["time"].values)
 
 
 def together(time: np.ndarray, theirs: np.ndarray, begin: float) -> np.ndarray:

@@ -127,6 +127,17 @@ def test_results_of_different_lengths_are_told(files: Path, capsys):
     assert re.search(r"of different lengths \(loose [\d.]+ s, short 0.01 s\)", capsys.readouterr().out)
 
 
+def test_of_different_samples_it_is_told_at_how_many_times_they_are_compared(files: Path, tmp_path: Path, capsys):
+    made = library.crank_rocker_2016(0.0)
+    run = simulate(made, 0.05, MoreauJean(1e-4), start={"crank.rate": 5.0}, every=0.01)
+    results.save(run, tmp_path / "few.nc")
+    for pair in ((files / "ideal.nc", tmp_path / "few.nc"), (tmp_path / "few.nc", files / "ideal.nc")):
+        assert main(["compare", *map(str, pair)]) == 0
+        assert ", at 6 times" in capsys.readouterr().out
+    assert main(["compare", str(files / "ideal.nc"), str(files / "loose.nc")]) == 0
+    assert " times" not in capsys.readouterr().out
+
+
 def test_numbers_that_are_not_determined_are_marked(files: Path, capsys):
     loose = results.load(files / "loose.nc")
     told = {"value": 1.0, "unit": "N", "error": None, "determined": False, "scale": 1.0}

@@ -285,3 +285,14 @@ def test_a_linkage_without_gravity_rests_everywhere_on_each_of_its_branches(leng
     """By Grashof's rule the first cannot come from one branch to the other, the second can."""
     found = equilibria(library.four_bar(lengths=lengths).replace(drives={}, gravity=(0, 0)))
     assert [e.stability for e in found] == branches * ["neutral"]
+
+
+def test_that_the_control_loop_is_off_is_told():
+    """A pendulum that a PD loop would hold level hangs without it."""
+    loop = {
+        "law": {"law": "pd", "k1": 200.0, "k2": 20.0},
+        "coordinates": {"a": {"of": "bar1", "reference": 0.0}},
+        "actuators": {"m": {"of": "bar1"}},
+    }
+    found = equilibria(library.pendulum().replace(control=loop), starts=8)
+    assert [e.text for e in found] == [f"{kind}, with its control loop off" for kind in ("stable", "unstable")]

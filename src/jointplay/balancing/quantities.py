@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..model.repeats import drive_period
 from ..model.units import RATE, UnitError, parse_quantity
 from ..physics.reduced import ideal
 from ..statics.assembly import RANK, assemble, freedom
@@ -19,9 +20,9 @@ from ..statics.drives import period
 from ..system import System
 from .demands import parameters, pulls
 from .frames import Frames
+from .instants import SAMPLES, seen
 from .shaking import refuse_passages
 
-SAMPLES = 720
 SAME = 1e-9  # of a time, or of a period: equal
 QUANTITIES = ("force", "moment", "torque", "bearing")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
@@ -42,6 +43,7 @@ class MotionSignals:
     drives: list[str]
     joints: list[str]
     weights: np.ndarray  # the share of the motion that each time stands for
+    note: str = ""  # on what is not in it
 
     def unit(self, quantity: str) -> str:
         """The unit of a quantity: drives along a line have forces."""
@@ -90,21 +92,21 @@ class MotionSignals:
 def motion(
     mechanism: Mechanism | System, times: Any = None, pole: complex = 0j, samples: int = SAMPLES
 ) -> MotionSignals:
-    """The signals of a fully driven mechanism at times (s), by default over the period of its drives.
+    """The signals of a fully driven mechanism at times (s), until a time, or by default over the period of its drives
+    and forces: at so many samples, or more if something moves faster than they see.
 
     Play in joints is closed: what is balanced is the ideal mechanism.
     """
     base = ideal(mechanism.given if isinstance(mechanism, System) else mechanism)
-    whole = period(base)
-    if times is None:
-        if whole is None:
-            raise InputError(
-                f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
-            )
-        times = np.linspace(0.0, whole, samples, endpoint=False)
-    at = np.asarray(times, float)
+    whole, note = cycle(base)
+    if times is None and whole is None:
+        raise InputError(
+            f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
+        )
+    at = np.asarray(whole if times is None else times, float)
     system = System(base, max(float(at.max(initial=0.0)), 10.0))
-    path, states = follow(system, at)
+    path, states = follow(system, at) if at.ndim else seen(system, float(at), times is None, samples)
+    at = np.array([state.t for state in states])
     refuse_passages(system, path.passages)
     q, v, a = (np.array([getattr(state, part) for state in states]) for part in "qva")
     frames = Frames.of(base, q, v, a)
@@ -126,7 +128,18 @@ def motion(
         bearing.append(state.equations.reactions[carried] @ solved)
     rows["torque"] = np.array(torque).reshape(len(at), len(acting), columns)
     rows["bearing"] = np.array(bearing).reshape(len(at), len(carried), columns)
-    return MotionSignals(base, at, q, rows, drives, joints, weights(at, whole))
+    return MotionSignals(base, at, q, rows, drives, joints, weights(at, whole), note if times is None else "")
+
+
+def cycle(mechanism: Mechanism) -> tuple[float | None, str]:
+    """The time (s) after which drives and forces repeat (two turns of a four-stroke engine); where they never do
+    together, that of the drives, and a note."""
+    try:
+        return drive_period(mechanism.replace(control=None)), ""
+    except InputError as error:
+        found = period(mechanism)
+        why = str(error).partition(";")[0]
+        return found, "" if found is None else f"over {found:g} s, the period of the drives, for {why}"
 
 
 def weights(times: np.ndarray, whole: float | None) -> np.ndarray:

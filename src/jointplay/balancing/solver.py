@@ -92,7 +92,8 @@ def balance(
     decoupling for every motion, or the least rms or peak of force, moment, torque or bearing load over one (force-rms).
 
     adjust: bodies (their counterweights), springs, addresses and bodies with `.geared`, with bounds: see `adjustables`.
-    motion_of: such as "crank=60 rpm", in place of the mechanism's drives; times (s): of the motion that is looked at.
+    motion_of: such as "crank=60 rpm", in place of the mechanism's drives; times (s): of the motion that is looked at,
+    or one number, the time until which it is.
 
     >>> from jointplay.model import library
     >>> found = balance(library.slider_crank(crank=0.05, rod=0.2, masses=(1, 1, 1)), "force", "crank,rod")
@@ -195,6 +196,7 @@ def _found(
     before, after = NONE, NONE
     if moved is not None:
         before, after = (dict[str, float | None](moved.measures(x)) for x in (space.without(base), space.parameters(s)))
+        notes = [*notes, moved.note] if moved.note else notes
         rough = [name for name, joint in base.joints.items() if joint.pin_law()]
         notes = [*notes, f"torques are without the friction of the pins {', '.join(rough)}"] if rough else notes
     return Balance(

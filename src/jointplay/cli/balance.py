@@ -34,17 +34,16 @@ def balance(arguments: argparse.Namespace) -> int:
     until = None if arguments.until is None else inputs.duration("--until", arguments.until)
 
     from jointplay import balancing
-    from jointplay.balancing.quantities import QUANTITIES, SAMPLES
+    from jointplay.balancing.quantities import QUANTITIES
     from jointplay.model.files import save
 
     against = arguments.front
     if against is not None and (against not in QUANTITIES or against == "force"):
         raise InputError(f"--front {against}: must be moment, torque or bearing")
-    times = None if until is None else [until * i / SAMPLES for i in range(SAMPLES + 1)]
     chosen = None if arguments.coordinates is None else [c.strip() for c in arguments.coordinates.split(",")]
     asked = ",".join(arguments.adjust)
     found = balancing.balance(
-        mechanism, arguments.objective, asked, motion_of=arguments.motion, times=times, independent=chosen
+        mechanism, arguments.objective, asked, motion_of=arguments.motion, times=until, independent=chosen
     )
     save(found.mechanism, output)
     files = [output]
@@ -57,7 +56,7 @@ def balance(arguments: argparse.Namespace) -> int:
     if against is not None:
         from jointplay import plots
 
-        front = balancing.trade_off(mechanism, asked, against, motion_of=arguments.motion, times=times)
+        front = balancing.trade_off(mechanism, asked, against, motion_of=arguments.motion, times=until)
         if plot is not None:
             drawn = plot.with_name(f"{plot.stem}-front{plot.suffix}")
             plots.save(plots.trade_off(front), drawn)

@@ -244,11 +244,15 @@ def _unit(run: Any, dimension: str, label: Any) -> str:
 
 
 def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Where each body is farthest from where it is in the first run, and when."""
+    """Where each body is farthest from where it is in the first run, and when; of runs that are sampled at different
+    times, at how many they were compared."""
     from jointplay.results import apart
 
     first, *others = runs
-    rows: list[tuple[str, ...]] = [("farthest apart", *(f"{name} from {first}" for name in others), "")]
+    seen = {name: apart(runs[name], runs[first]).sizes["time"] for name in others}
+    most = max(run.sizes["time"] for run in runs.values())
+    heads = [f"{name} from {first}" + (f", at {n} times" if n < most else "") for name, n in seen.items()]
+    rows: list[tuple[str, ...]] = [("farthest apart", *heads, "")]
     for body in runs[first].body.values:
         for coordinate, unit in MOVES:
             cells = []

@@ -11,10 +11,11 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from .part import InUse, Quantity, refuse
-from .units import TIME, shorten
+from .units import TIME, UNITS, shorten
 
 MOST_BYTES = 1_000_000
 _NUMBER = re.compile(r"[-+]?\.?\d")
+_TIME = re.compile(r"(t|time|zeit)\b", re.IGNORECASE)
 _UNIT = re.compile(r"[\[(]([^\])]*)[\])]")
 
 
@@ -42,6 +43,8 @@ def points(path: str) -> tuple[list[float], list[float]]:
             refuse(f"{path}:{line}: {text}", "file")
         if i == 0 and not any(map(_NUMBER.match, cells)):
             units = [_unit(cell, f"{path}:{line}") for cell in cells]
+            if _TIME.match(cells[1]) and not _TIME.match(cells[0]):
+                refuse(f"{path}:{line}: time is the first of the two columns, got {', '.join(cells)}", "file")
             continue
         for column, number, unit, cell in zip((times, values), (Quantity(TIME), InUse()), units, cells, strict=True):
             try:
@@ -58,8 +61,10 @@ def points(path: str) -> tuple[list[float], list[float]]:
 def _unit(cell: str, where: str) -> str:
     """The unit in the heading of a column; none if it names none."""
     found = _UNIT.search(cell)
-    if found is None and re.search("[/{]", cell):
-        name = re.split("[/{]", cell)[0].strip()
+    words = re.split(r"[\s_]+", cell)
+    last = UNITS.get(words[-1]) if len(cell) > 1 else None  # t and h alone are names
+    if found is None and (re.search("[/{]", cell) or (last and (last.factor != 1 or last.pi))):
+        name = re.split(r"[/{\s_]", cell)[0].strip()
         refuse(f"{where}: a unit stands in brackets, such as '{name} [unit]'; got {cell!r}", "file")
     return found[1] if found else ""
 

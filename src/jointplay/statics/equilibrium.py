@@ -50,7 +50,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     Of more than thirty bodies the starts are fewer in proportion.
 
     Of a continuous family of equilibria one is given.  Stops are not leant on: a rest against a stop is not searched,
-    and a position beyond one is given, but is not valid.
+    and a position beyond one is given, but is not valid.  A control loop is off: its actuators do nothing.
 
     >>> from jointplay.model import library
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
@@ -335,6 +335,8 @@ class _Search:
         wrong += [self.stopped(label, -gaps[label]) for label in beyond]
         if wrong:
             text = f"rejected: {' and '.join(wrong)}"
+        if self.system.mechanism.control is not None:
+            text += ", with its control loop off"
         return Equilibrium(q, plain.lam, stability, eigenvalues, tension, not wrong, text, beyond)
 
     def stopped(self, label: str, excess: float) -> str:

@@ -17,10 +17,11 @@ from ..simulation import Stepper, seconds, settled_time
 from ..system import System
 from . import metrics as meters
 from .axes import Fitted, address_of, read_axes, refuse
+from .fingerprint import described
 from .plan import Plan
 from .sampling import Samples, draw
 from .store import FORMAT
-from .subject import Machine, PlainFunction, Subject, described
+from .subject import Machine, PlainFunction, Subject
 from .work import Job
 
 

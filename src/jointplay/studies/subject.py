@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..model.parts import ModelError, Problem, plain, suggestion
 from ..model.units import shorten
 from ..simulation import MoreauJean, Stepper, default_stepper
 from ..system import structural
+from .fingerprint import described
 from .lanes import Task
 
 # SI units that an address may have, the usual name of each first
@@ -247,25 +248,3 @@ def text_of(mechanism: Mechanism) -> str:
         return dumps(mechanism)
     except ModelError as error:
         return json.dumps({"why": str(error), "holds": described(mechanism.plain())}, sort_keys=True, default=str)
-
-
-def described(value: Any) -> Any:
-    """A value as plain data that is the same in every process: functions by their text."""
-    if isinstance(value, Mapping):
-        return {str(key): described(x) for key, x in value.items()}
-    if isinstance(value, list | tuple):
-        return [described(x) for x in value]
-    if hasattr(value, "plain") and callable(value.plain):
-        return described(value.plain())
-    if isinstance(value, str | int | float | bool | None):
-        return value
-    if isinstance(value, Stepper):
-        return {"stepper": type(value).__name__, **asdict(value)}
-    if callable(value):
-        held = getattr(value, "function", value)
-        name = f"{getattr(held, '__module__', '')}.{getattr(held, '__qualname__', type(held).__name__)}"
-        try:
-            return {"function": name.replace("__mp_main__", "__main__"), "text": inspect.getsource(held)}
-        except (OSError, TypeError):
-            return {"function": name}
-    return repr(value)
