@@ -309,23 +309,3 @@ def test_what_is_beyond_its_mark_already_is_not_later():
     metric = "later(x[slider] above 0.1)"
     table = jp.sweep(loose, {"rod.mass": [0.5]}, until=0.02, stepper=jp.MoreauJean(1e-4), metrics=metric)
     assert table[metric].isnull().all()
-
-
-def test_numbers_of_the_end_need_a_sample_there():
-    """A crank at 30 rad/s: after 0.23 s it has turned by 6.9 rad, and at the last of samples 7 ms apart by less."""
-    made = jp.library.slider_crank(speed=30.0)
-    asked = {"over": {"rod.mass": [0.8]}, "until": 0.23, "metrics": ["final(angle[crank])"]}
-    begin = float(jp.simulate(made, 1e-3).angle.sel(body="crank")[0])
-    for every in (None, 0.023):
-        table = jp.sweep(made, **asked, every=every)
-        assert float(table["final(angle[crank])"][0]) - begin == pytest.approx(6.9, rel=1e-9)
-    with pytest.raises(ValueError, match=r"'final\(angle\[crank\]\)' is told of the end at 0.23 s, .* divides 0.23 s"):
-        jp.sweep(made, **asked, every=7e-3)
-
-
-def test_statistics_over_too_few_samples_say_so():
-    made = jp.library.slider_crank(speed=30.0)
-    asked = {"over": {"rod.mass": [0.8]}, "until": 1.0, "metrics": ["max(x[slider])"]}
-    few, many = (jp.sweep(made, **asked, every=every)["max(x[slider])"].attrs["long_name"] for every in (0.1, 0.01))
-    assert few.endswith("over samples 0.1 s apart, in which a body turns by 171.9 deg: too few")
-    assert "too few" not in many

@@ -25,7 +25,6 @@ NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 SLIP = CONTACTS["slip"].end
 DWARFED = 1e-6  # of the kinetic energy: a body with less
-UNSEEN, SEEN = math.pi / 2, math.pi / 18  # rad from sample to sample: motion that they do not show, and that they do
 LOCKING = (
     "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
     "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
@@ -66,8 +65,6 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
         yield UNSHARED.format(names, RUBBING if one.undecided else "the motion is right")
     yield from dwarfed(reading)
     yield from unmet(reading, outcome)
-    if len(reading.time) > 2:
-        yield from passed_over(reading)
 
 
 def dwarfed(reading: Reading) -> Iterator[str]:
@@ -95,19 +92,6 @@ def unmet(reading: Reading, outcome: Outcome) -> Iterator[str]:
         yield (
             f"the last sample is at {time[-1]:.6g} s, and so is what is told of the end at {outcome.time:g} s; "
             "choose a time between samples that divides it"
-        )
-
-
-def passed_over(reading: Reading) -> Iterator[str]:
-    """A note of the body that turns farthest from one sample to the next, if that is too far to see its motion."""
-    turns = {name: np.abs(np.diff(reading.columns[f"{name}.angle"])).max() for name in reading.mechanism.bodies}
-    name = max(turns, key=lambda one: float(turns[one]))
-    if turns[name] > UNSEEN:
-        better = float(np.diff(reading.time).max() * SEEN / turns[name])
-        yield (
-            f"{name} turns by up to {math.degrees(turns[name]):.4g} deg from sample to sample: signals, figures and "
-            "what is taken over samples do not show such a motion (peaks do, which are of all steps); "
-            f"choose every={better:.1g} s or so"
         )
 
 

@@ -17,7 +17,6 @@ from ..errors import InputError
 from ..model.parts import suggestion
 from ..parts.units import Dimension, UnitError, measured_in, number_form, parse_quantity
 from ..series import along, beside, effort_unit, passing, spelled, together
-from ..simulation.remarks import UNSEEN
 from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
@@ -348,13 +347,4 @@ def described(metric: Metric, run: Recorded, twin: Recorded | None, settled: flo
         what = f"{what}, of the whole run"
     elif metric.statistic:
         what = f"{what} at the end" if metric.statistic == "final" else f"{TEXTS[metric.statistic]} {what}"
-    over = _seen(run, every) if metric.statistic in TEXTS else ""
-    return ({"units": unit} if unit else {}) | {"long_name": what + late + over}
-
-
-def _seen(run: Recorded, every: float) -> str:
-    """That samples so far apart (s) do not show the motion, where bodies turn by much between them."""
-    rates = run.get("angle_rate")
-    turned = 0.0 if rates is None else float(np.abs(rates.values).max(initial=0.0)) * every
-    far = f", over samples {every:g} s apart, in which a body turns by {math.degrees(turned):.4g} deg: too few"
-    return far if turned > UNSEEN else ""
+    return ({"units": unit} if unit else {}) | {"long_name": what + late}
