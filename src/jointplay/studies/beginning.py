@@ -108,7 +108,6 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
         what = f"none of {len(set(few))} runs that were tried gives a result"
         raise InputError(f"{what}: {told(first_error)}" if first_error else what) from first_error
     found = meters.expanded(job.metrics, runs, 0.0)
-    refuse_early_ends(job, able, found)
     kept = meters.expanded([replace(m, statistic="final") for m in job.keep], runs, 0.0)
     kept = [replace(m, statistic="") for m in kept]
     names: dict[str, dict[str, str]] = {}
@@ -122,17 +121,6 @@ def tried(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]], Any, Ta
     sizes = {metric.name: len(times) for metric in kept}  # type: ignore[arg-type]
     named = replace(job, metrics=tuple(found), keep=tuple(kept), names=tuple(names), kept=sizes)
     return named, names, times, able
-
-
-def refuse_early_ends(job: Job, task: Task, metrics: Sequence[meters.Metric]) -> None:
-    """Refuse numbers of the end where the last sample is before it; rigid steps have one at the end."""
-    every, until = job.course.between, job.until
-    ends = [one.name for one in metrics if one.statistic == "final" or one.quantity == meters.LOST]
-    if ends and not task.stepper.impulsive and until - math.floor(until / every * (1 + 1e-9)) * every > 1e-9 * until:
-        raise InputError(
-            f"metric {ends[0]!r} is told of the end at {until:g} s, and samples every {every:g} s end before it; "
-            f"choose an every that divides {until:g} s"
-        )
 
 
 def tried_function(job: Job, plan: Plan) -> tuple[Job, dict[str, dict[str, str]]]:
