@@ -397,28 +397,3 @@ def test_runs_are_judged_as_single_ones_are():
     assert float(table["peak_force[J3]"][1]) == float(run.peak_force.sel(joint="J3"))
     told = dict(telling.lines(table))
     assert "failed" not in told and "count all the same; run" in told["doubtful or wrong"]
-
-
-def test_a_grid_beside_samples_adds_no_confidence():
-    """An axis that changes nothing: share and interval are those of the samples alone, whatever the order of axes."""
-    asked = {"samples": jp.samples(32, "random"), "seed": 3}
-    alone = jp.sweep(lambda a, b: b, {"a": [0.0], "b": jp.uniform(0, 1)}, **asked)
-    beside = jp.sweep(lambda a, b: b, {"a": list(range(10)), "b": jp.uniform(0, 1)}, **asked)
-    expected = studies.share(alone, "value", 0.5)
-    for table in (beside, beside.transpose(..., "a"), beside.transpose("a", ...)):
-        found = studies.share(table, "value", 0.5)
-        assert (found.share, found.low, found.high) == pytest.approx((expected.share, expected.low, expected.high))
-        assert found.runs == 320
-
-
-def test_indices_of_a_part_of_saltelli_samples():
-    """Base points may be left out whole; shifted blocks are refused."""
-    over = {"a": jp.uniform(0, 1), "b": jp.uniform(0, 1)}
-    table = jp.sweep(lambda a, b: a + b * b, over, samples=jp.samples(256, "saltelli"))
-    part = studies.indices(table.isel(run=slice(4, 1020)), "value").first.values
-    assert part == pytest.approx([15 / 31, 16 / 31], abs=0.05)
-    for cut in (slice(2, 1022), slice(1, None)):
-        with pytest.raises(ValueError, match="not all 4 runs of each base point"):
-            studies.indices(table.isel(run=cut), "value")
-    kept = studies.share(table.isel(run=slice(2, 1022)), "value", 0.5)
-    assert kept.runs == 510

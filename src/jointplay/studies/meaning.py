@@ -93,33 +93,23 @@ def share(study: Dataset, metric: str, limit: float) -> Share:
     grid without (nan).  Of `when(...)` those that never reach the mark are above.
 
     The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
-    independent ones of each base point are counted.  Values of a grid share their samples: they add none.
+    independent ones of each base point are counted.
     """
     values, good = numbers(study, metric)
     ran, beyond = done(study), over(metric, values, limit)
     how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
-    drawn = samples_of(study, metric)
     if how.get("method") == "saltelli":
         size = len(how["factors"]) + 2
-        ran &= np.isin(drawn % size, (0, size - 1))
+        ran &= np.isin(np.arange(len(ran)) % size, (0, size - 1))
     n, k = int(ran.sum()), int((beyond & ran).sum())
     if not ((good | beyond) & ran).any():
         raise InputError(f"no run of the study has a {metric}")
-    alone, part = len(np.unique(drawn[ran])), k / n
-    middle = (part * alone + DEVIATES**2 / 2) / (alone + DEVIATES**2)
-    half = DEVIATES / (alone + DEVIATES**2) * math.sqrt(part * (1 - part) * alone + DEVIATES**2 / 4)
+    middle = (k + DEVIATES**2 / 2) / (n + DEVIATES**2)
+    half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
     known = study["status"].values if "status" in study else np.ones(1)
     failed = int((known > DONE).sum())
     low, high = (max(0.0, middle - half), min(1.0, middle + half)) if how else (math.nan, math.nan)
-    return Share(part, low, high, k, n, failed, float(limit), missing(metric, good, ran))
-
-
-def samples_of(study: Dataset, metric: str) -> np.ndarray:
-    """Which sample each value of a metric is of, in the order of `numbers`; of a grid alone, each is its own."""
-    table = study[metric]
-    if RUN not in table.dims:
-        return np.arange(table.size)
-    return np.asarray(study[RUN].broadcast_like(table).transpose(*table.dims).values.ravel())
+    return Share(k / n, low, high, k, n, failed, float(limit), missing(metric, good, ran))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:
@@ -142,18 +132,6 @@ def sampled(study: Dataset) -> dict[str, Any]:
     return dict(told)
 
 
-def blocks(study: Dataset, values: np.ndarray, size: int) -> np.ndarray:
-    """The values of saltelli samples by their base points; a table without some of them is refused."""
-    runs = study[RUN].values if RUN in study.coords else np.arange(len(values))
-    whole = len(runs) % size == 0 and (runs % size == np.arange(len(runs)) % size).all()
-    if not whole or np.ptp(runs.reshape(-1, size) // size, axis=1).any():
-        raise InputError(
-            f"the table has not all {size} runs of each base point of its saltelli samples; give the whole table "
-            "(runs that are not to count may have no number)"
-        )
-    return values.reshape(-1, size)
-
-
 def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
     """Sobol indices of a metric: which share of its variance each axis explains alone (first order) and with others
     (total), each with a standard error by bootstrap.
@@ -170,7 +148,7 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
         raise InputError(f"{metric} is the same in all runs; there is no variance to explain")
     rng = np.random.default_rng(seed)
     if how["method"] == "saltelli":
-        block = blocks(study, values, len(factors) + 2)
+        block = values.reshape(-1, len(factors) + 2)
         kept = block[good.reshape(block.shape).all(axis=1)]
         found = saltelli_indices(kept)
         draws = [saltelli_indices(kept[rng.integers(0, len(kept), len(kept))]) for _ in range(RESAMPLES)]
