@@ -296,7 +296,7 @@ def test_the_largest_of_a_sensitive_motion_is_known_to_a_tenth_at_best():
     run = jp.simulate(RATTLING, 1.5, jp.MoreauJean(rtol=1e-5), error=False)
     same = [companions.last(run)] * 2
     for draws, least in ((True, 0.1), (False, 0.0)):
-        found = {one["name"]: one for one in companions.errors(run, same, RATTLING, 1.0, draws)}
+        found = {one["name"]: one for one in companions.errors(run, same, RATTLING, 1.0, draws, draws)}
         force, share = found["J3.peak_force"], found["J3.share_free"]
         assert force["error"] == pytest.approx(least * force["value"], abs=1e-6)
         assert share["error"] < 1e-9
