@@ -397,3 +397,15 @@ def test_runs_are_judged_as_single_ones_are():
     assert float(table["peak_force[J3]"][1]) == float(run.peak_force.sel(joint="J3"))
     told = dict(telling.lines(table))
     assert "failed" not in told and "count all the same; run" in told["doubtful or wrong"]
+
+
+def test_numbers_of_samples_that_do_not_show_the_motion_are_doubtful():
+    """Seen once in each turn the slider rests; peaks are of all steps, and the end is the end."""
+    slider = jp.library.slider_crank(speed=1000 * math.tau / 60)
+    asked = {"over": {"rod.mass": [0.8]}, "until": 0.6, "every": 0.06}
+    table = jp.sweep(slider, metrics=["max(x[slider])", "min(x[slider])", "peak_effort"], **asked)
+    assert abs(float(table["max(x[slider])"][0] - table["min(x[slider])"][0])) < 1e-9
+    assert "doubtful in max(x[slider]), min(x[slider]): samples are 0.06 s apart" in str(table.outcome.values[0])
+    assert "turns by 6.28 rad" in dict(telling.lines(table))["doubtful or wrong"]
+    assert not str(jp.sweep(slider, metrics=["peak_effort", "final(x[slider])"], **asked).outcome.values[0])
+    assert not str(jp.sweep(slider, metrics=["max(x[slider])"], **asked | {"every": 0.002}).outcome.values[0])
