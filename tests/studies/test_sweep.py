@@ -409,3 +409,16 @@ def test_numbers_of_samples_that_do_not_show_the_motion_are_doubtful():
     assert "turns by 6.28 rad" in dict(telling.lines(table))["doubtful or wrong"]
     assert not str(jp.sweep(slider, metrics=["peak_effort", "final(x[slider])"], **asked).outcome.values[0])
     assert not str(jp.sweep(slider, metrics=["max(x[slider])"], **asked | {"every": 0.002}).outcome.values[0])
+
+
+@pytest.mark.parametrize("method", ["random", "saltelli"])
+def test_samples_that_values_of_a_grid_share_count_once(method):
+    """An axis that changes nothing makes no sample better known."""
+    found = []
+    for values in ([0], list(range(10))):
+        asked = {"a": values, "b": jp.uniform(0, 1), "c": jp.uniform(0, 1)}
+        table = jp.sweep(lambda a, b, c: b + c / 9, asked, samples=jp.samples(32, method), seed=3)
+        found.append(studies.share(table, "value", 0.5))
+    one, ten = found
+    assert (ten.share, ten.low, ten.high) == (one.share, one.low, one.high) and ten.runs == 10 * one.runs
+    assert math.isnan(studies.share(table.isel(run=3), "value", 0.5).low)  # of one sample nothing is known
