@@ -422,3 +422,24 @@ def test_samples_that_values_of_a_grid_share_count_once(method):
     one, ten = found
     assert (ten.share, ten.low, ten.high) == (one.share, one.low, one.high) and ten.runs == 10 * one.runs
     assert math.isnan(studies.share(table.isel(run=3), "value", 0.5).low)  # of one sample nothing is known
+
+
+def test_a_part_of_a_saltelli_table_keeps_its_base_points():
+    """Rows were taken in fours from where the part begins."""
+    table = jp.sweep(
+        lambda a, b: a + b * b,
+        {"a": jp.uniform(0, 1), "b": jp.uniform(0, 1)},
+        samples=jp.samples(256, "saltelli"),
+    )
+    whole = studies.indices(table.isel(run=slice(4, 1020)), "value")
+    exact = np.array([15 / 31, 16 / 31])  # 1/12 and 4/45 of their sum
+    for part in (table.isel(run=slice(2, 1022)), table.isel(run=slice(1, 1023)), table.isel(run=slice(None, None, -1))):
+        found = studies.indices(part, "value")
+        assert np.abs(found["first"] - exact).max() < 0.05 and np.abs(found["total"] - exact).max() < 0.05
+    found = studies.indices(table.isel(run=slice(2, 1022)), "value")
+    assert np.array_equal(found["first"], whole["first"]) and "2 left out" in found.attrs["note"]
+    late = table.where(table.run >= 2, drop=True)
+    independent = table.value.values.reshape(-1, 4)[:, [0, 3]].ravel()[1:]
+    assert studies.share(late, "value", 0.8).beyond == int((independent > 0.8).sum())
+    with pytest.raises(ValueError, match="1 base points of saltelli samples are whole"):
+        studies.indices(table.isel(run=slice(2, 11)), "value")

@@ -166,8 +166,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
         raise InputError(f"{metric} is the same in all runs; there is no variance to explain")
     rng = np.random.default_rng(seed)
     if how["method"] == "saltelli":
-        block = values.reshape(-1, len(factors) + 2)
-        kept = block[good.reshape(block.shape).all(axis=1)]
+        block = blocks(samples_of(study[metric]), np.where(good, values, np.nan), len(factors) + 2)
+        kept = block[np.isfinite(block).all(axis=1)]
         found = saltelli_indices(kept)
         draws = [saltelli_indices(kept[rng.integers(0, len(kept), len(kept))]) for _ in range(RESAMPLES)]
         data: dict[str, Any] = {}
@@ -192,8 +192,18 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
     return Dataset(data, {"factor": factors}, {"metric": metric, "note": note})
 
 
+def blocks(samples: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """The values of each base point of saltelli samples in a row; nan where a table that was cut has none."""
+    points, rows = np.unique(samples // size, return_inverse=True)
+    found = np.full((len(points), size), np.nan)
+    found[rows, samples % size] = values
+    return found
+
+
 def saltelli_indices(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First-order and total indices of rows A, A with one input from B, ..., B."""
+    if len(block) < 2:
+        raise InputError(f"{len(block)} base points of saltelli samples are whole; give more of the study's runs")
     a, b = block[:, 0], block[:, -1]
     both = np.concatenate([a, b])
     variance, middle = both.var(), both.mean()
