@@ -37,10 +37,10 @@ def compare(
     """Runs a mechanism once for each contact, put into all its loose joints, and once with these joints ideal.
 
     contacts: values, or by names of one's own; rigid, compliant and permanent contact with their default numbers
-    unless given.  until, every: as in `simulate`, in s.  steppers: by the names of the contacts; without one rigid
-    contact has MoreauJean(), all else RungeKutta().  baseline: what deviations are counted from; "ideal+friction" is
-    the twin whose ideal joints have the friction law of the first compliant contact, so that what is left is the work
-    of the clearance.  The table, over the dimension `contact` (the baseline first)::
+    unless given.  until, every: as in `simulate`, in s; the last sample is at the end.  steppers: by the names of the
+    contacts; without one rigid contact has MoreauJean(), all else RungeKutta().  baseline: what deviations are counted
+    from; "ideal+friction" is the twin whose ideal joints have the friction law of the first compliant contact, so that
+    what is left is the work of the clearance.  The table, over the dimension `contact` (the baseline first)::
 
         deviation      largest difference of a body's angle to the baseline (rad), while both ran
         shift          the same for the place of its mass centre (m)
@@ -73,7 +73,7 @@ def compare(
     runs: dict[str, Dataset] = {}
     for name, variant in variants.items():
         begin = time.perf_counter()
-        simulation = planned(variant, until, given.get(name), every)
+        simulation = planned(variant, until, given.get(name), every, meets=True)
         ready = time.perf_counter()
         simulation.advance(until)
         reached = float(simulation.time[0])

@@ -477,3 +477,26 @@ start: {b: 1.07}
     run = jp.simulate(two, 0.2, jp.FixedRungeKutta(step, 4), error=True)
     entry = next(one for one in jp.results.errors(run) if one["name"] == "K.peak_force")
     assert abs(true - entry["value"]) < 3 * entry["error"] < 0.03 * true
+
+
+@pytest.mark.parametrize("every, told", [(0.002, False), (0.02, True), (0.06, True)])
+def test_samples_that_are_too_far_apart_for_the_motion_are_told(every, told):
+    """A crank of 1000 rpm is seen once in each turn, in the same place: it seemed to rest, and to be sensitive."""
+    slider = jp.library.slider_crank(speed=1000 * math.tau / 60)
+    run = jp.simulate(slider, 1.2, every=every)
+    notes = run.attrs["notes"]
+    assert ("crank turns by" in notes and "too far to show the motion" in notes) is told
+    assert "sensitive" not in notes and not run.attrs.get("not_determined")
+
+
+def test_cycles_between_samples_are_told():
+    """Every 0.1 s it is at its end, and at rest."""
+    shaker = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 1 kg, inertia: 1}}
+joints: {J: {kind: prismatic, between: [ground.O, b.centre], axis: [1, 0]}}
+drives: {d: {kind: x, of: b.centre, motion: {kind: sine, amplitude: 10 mm, frequency: 10 Hz, phase: 90 deg}}}
+""")
+    run = jp.simulate(shaker, 1.0, every=0.1)
+    assert np.ptp(run.x.values) < 1e-9 and "d goes on in its cycle by 6.28 rad" in run.attrs["notes"]
+    assert "too far" not in jp.simulate(shaker, 1.0, every=0.01).attrs["notes"]

@@ -91,3 +91,21 @@ def test_turns_that_take_another_time_in_every_run_are_refused():
             jp.sweep(slider, over, **asked)
     table = jp.sweep(slider, {"crank.mass": [1.0, 2.0]}, **asked)
     assert table["peak_force[J3]"].attrs["long_name"].endswith("from 0.314159 s on")
+
+
+@pytest.mark.parametrize("every", [7e-3, 0.02, 0.15])
+def test_the_end_does_not_depend_on_the_samples(every):
+    """Of 0.23 s samples 0.15 s apart show the first 0.15 s only, and that was told as the end."""
+    crank = jp.library.slider_crank(speed=30.0).with_({"rod.mass": 0.8})
+    asked = {"over": {"rod.mass": [0.8]}, "until": 0.23, "every": every}
+    table = jp.sweep(crank, metrics=["final(angle[crank])"], **asked)
+    begun = crank.drives["motor"].motion.start
+    assert float(table["final(angle[crank])"][0]) == pytest.approx(begun + 30.0 * 0.23, abs=1e-9)
+    law = {"law": "kelvin_voigt", "stiffness": 1e6, "damping": 1e3}
+    loose = crank.loosen("J3", 5e-4, contact=jp.Compliant(normal=law))
+    fine = jp.simulate(loose, 0.23, settled=0.1, error=False)
+    lost = -float(fine.contact_normal_work_settled) - float(fine.contact_stored_settled)
+    table = jp.sweep(loose, metrics=["energy_lost"], settled=0.1, **asked)
+    assert float(table.energy_lost[0]) == pytest.approx(lost, rel=1e-6)
+    beside = jp.compare(loose, [loose.joints["J3"].contact], until=0.23, every=every).energy_lost.values
+    assert beside[1] == pytest.approx(-float(fine.contact_normal_work[-1]) - float(fine.contact_stored), rel=1e-6)

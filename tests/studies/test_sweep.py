@@ -397,3 +397,49 @@ def test_runs_are_judged_as_single_ones_are():
     assert float(table["peak_force[J3]"][1]) == float(run.peak_force.sel(joint="J3"))
     told = dict(telling.lines(table))
     assert "failed" not in told and "count all the same; run" in told["doubtful or wrong"]
+
+
+def test_numbers_of_samples_that_do_not_show_the_motion_are_doubtful():
+    """Seen once in each turn the slider rests; peaks are of all steps, and the end is the end."""
+    slider = jp.library.slider_crank(speed=1000 * math.tau / 60)
+    asked = {"over": {"rod.mass": [0.8]}, "until": 0.6, "every": 0.06}
+    table = jp.sweep(slider, metrics=["max(x[slider])", "min(x[slider])", "peak_effort"], **asked)
+    assert abs(float(table["max(x[slider])"][0] - table["min(x[slider])"][0])) < 1e-9
+    assert "doubtful in max(x[slider]), min(x[slider]): samples are 0.06 s apart" in str(table.outcome.values[0])
+    assert "turns by 6.28 rad" in dict(telling.lines(table))["doubtful or wrong"]
+    assert not str(jp.sweep(slider, metrics=["peak_effort", "final(x[slider])"], **asked).outcome.values[0])
+    assert not str(jp.sweep(slider, metrics=["max(x[slider])"], **asked | {"every": 0.002}).outcome.values[0])
+
+
+@pytest.mark.parametrize("method", ["random", "saltelli"])
+def test_samples_that_values_of_a_grid_share_count_once(method):
+    """An axis that changes nothing makes no sample better known."""
+    found = []
+    for values in ([0], list(range(10))):
+        asked = {"a": values, "b": jp.uniform(0, 1), "c": jp.uniform(0, 1)}
+        table = jp.sweep(lambda a, b, c: b + c / 9, asked, samples=jp.samples(32, method), seed=3)
+        found.append(studies.share(table, "value", 0.5))
+    one, ten = found
+    assert (ten.share, ten.low, ten.high) == (one.share, one.low, one.high) and ten.runs == 10 * one.runs
+    assert math.isnan(studies.share(table.isel(run=3), "value", 0.5).low)  # of one sample nothing is known
+
+
+def test_a_part_of_a_saltelli_table_keeps_its_base_points():
+    """Rows were taken in fours from where the part begins."""
+    table = jp.sweep(
+        lambda a, b: a + b * b,
+        {"a": jp.uniform(0, 1), "b": jp.uniform(0, 1)},
+        samples=jp.samples(256, "saltelli"),
+    )
+    whole = studies.indices(table.isel(run=slice(4, 1020)), "value")
+    exact = np.array([15 / 31, 16 / 31])  # 1/12 and 4/45 of their sum
+    for part in (table.isel(run=slice(2, 1022)), table.isel(run=slice(1, 1023)), table.isel(run=slice(None, None, -1))):
+        found = studies.indices(part, "value")
+        assert np.abs(found["first"] - exact).max() < 0.05 and np.abs(found["total"] - exact).max() < 0.05
+    found = studies.indices(table.isel(run=slice(2, 1022)), "value")
+    assert np.array_equal(found["first"], whole["first"]) and "2 left out" in found.attrs["note"]
+    late = table.where(table.run >= 2, drop=True)
+    independent = table.value.values.reshape(-1, 4)[:, [0, 3]].ravel()[1:]
+    assert studies.share(late, "value", 0.8).beyond == int((independent > 0.8).sum())
+    with pytest.raises(ValueError, match="1 base points of saltelli samples are whole"):
+        studies.indices(table.isel(run=slice(2, 11)), "value")

@@ -96,6 +96,9 @@ class Sine(FunctionOfTime):
     def shortest(self) -> float:
         return math.pi / 2 / abs(self.frequency) if self.frequency else NEVER
 
+    def cycle(self) -> float:
+        return math.tau / abs(self.frequency) if self.frequency else NEVER
+
     def integral(self, a: float, b: float) -> float:
         half = self.frequency * (b - a) / 2
         share = math.sin(half) / half if half else 1.0  # of the value in the middle; loses no digits at low frequencies
@@ -238,6 +241,9 @@ class Sum(FunctionOfTime):
 
     def shortest(self) -> float:
         return min(term.shortest() for term in self.terms)
+
+    def cycle(self) -> float:
+        return min(term.cycle() for term in self.terms)
 
     def integral(self, a: float, b: float) -> float:
         return sum(term.integral(a, b) for term in self.terms)

@@ -13,7 +13,7 @@ from ..engine.typing import Scalar
 from . import csv_points
 from .curves import piecewise, reach
 from .part import InUse, KeyPath, ModelError, Quantity, Several, refuse
-from .time_functions import FunctionOfTime
+from .time_functions import NEVER, FunctionOfTime
 from .units import TIME
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ class Table(FunctionOfTime):
 
     def shortest(self) -> float:
         return min(b - a for a, b in itertools.pairwise(self.times))
+
+    def cycle(self) -> float:
+        return self.times[-1] - self.times[0] if self.ends == "periodic" else NEVER
 
     def _at(self, t: Scalar) -> Scalar:
         from ..engine.values import is_value

@@ -32,6 +32,10 @@ class FunctionOfTime(Part):
         """The shortest time (s) between two of its knots: longer steps of one length do not see all of it."""
         return NEVER
 
+    def cycle(self) -> float:
+        """The shortest time (s) after which it, or a term of it, repeats."""
+        return NEVER
+
     def tables(self) -> dict[str, Spline]:
         """The tables that a trace must bind, by their address within the motion."""
         return {}

@@ -179,8 +179,8 @@ function line(svg) {
 function histogram(svg) {
   const metric = data.metrics[state.metric];
   const good = metric.values.map((y, i) => [y, i]).filter(([y, i]) => y !== null && data.status[i] === 1);
-  const one = (i) => data.independent === null || i % data.independent[0] === 0 || i % data.independent[0] === data.independent[0] - 1;
-  const counted = metric.values.map((y, i) => [y, i]).filter(([, i]) => data.status[i] === 1 && one(i));
+  const one = new Set(data.independent);
+  const counted = metric.values.map((y, i) => [y, i]).filter(([, i]) => data.status[i] === 1 && one.has(i));
   const n = counted.length, lost = counted.filter(([y]) => y === null).length;
   const lack = lost ? `${lost} of ${n} runs ${metric.lacking}` : "";
   if (!good.length) { element("caption").textContent = lack || "No run has a value."; return; }

@@ -14,7 +14,7 @@ from .._version import __version__
 from ..errors import InputError
 from ..studies import telling
 from ..studies.axes import RUN
-from ..studies.meaning import lacking, over, percentiles
+from ..studies.meaning import independent, lacking, over, percentiles
 from ..studies.store import STUDY, counts, open_study
 from .page import assemble, kept
 
@@ -62,7 +62,7 @@ def payload(study: xarray.Dataset, store: str, limits: dict[str, float]) -> dict
         "title": str(study.attrs.get("title", "study")),
         "summary": f"{telling.told_counts(counts(status))}; {sizes}",
         "sampled": sampled,
-        "independent": [len(how["factors"]) + 2] if how.get("method") == "saltelli" else None,
+        "independent": np.flatnonzero(independent(study, study["status"])).tolist(),
         "axes": [axis(study, str(d)) for d in study["status"].dims],
         "metrics": {name: metric(study, name, limits.get(name), sampled) for name in names},
         "status": status.tolist(),

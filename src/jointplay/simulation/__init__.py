@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ending", "Finding", "FixedRungeKutta", "MoreauJean", "Outcome", "RungeKutta", "Simulation", "SimulationFailed",
-    "Step", "Stepper", "default_stepper", "refuse_samples", "settled_time", "simulate",
+    "Step", "Stepper", "default_stepper", "dividing", "refuse_samples", "settled_time", "simulate",
 ]  # fmt: skip
 MOST_BYTES = 2e9  # for the samples
 SAMPLES = 1000  # output intervals unless `every` says otherwise
@@ -172,16 +173,28 @@ def planned(
     until: float,
     stepper: Stepper | None = None,
     every: float | None = None,
+    meets: bool = False,
     **options: Any,
 ) -> Simulation:
-    """The simulation that `simulate` and `compare` run, its times checked."""
+    """The simulation that `simulate` and `compare` run, its times checked; meets: the last sample is at the end."""
     for name, x in (("until", until), ("every", until if every is None else every)):
         if not (is_number(x) and x > 0):
             raise InputError(f"{name} must be a number of seconds > 0, got {x!r}")
     every = until / SAMPLES if every is None else every
     if every > until:
         raise InputError(f"every = {every:g} s is longer than the run of {until:g} s; choose every <= until")
+    every = dividing(every, until) if meets else every
     return Simulation(mechanism, stepper, every=float(every), until=float(until), quick=None, **options)
+
+
+def dividing(every: float, until: float) -> float:
+    """A time between samples (s), at most as long as this one, of which so many make up a run: the last is at its end.
+
+    >>> dividing(0.1, 0.3), dividing(0.15, 0.2)
+    (0.1, 0.1)
+    """
+    count = math.ceil(until / every * (1 - 1e-9))
+    return every if math.isclose(count * every, until, rel_tol=1e-9) else until / count
 
 
 def run(

@@ -67,8 +67,10 @@ def far_apart(
     run: Dataset, others: Sequence[Tracks], mechanism: Mechanism, begin: float = 0.0
 ) -> dict[str, list[float]]:
     """In what share of the samples from a time (s) on journals and bodies are far from where they are in each of the
-    other runs."""
+    other runs; nowhere if drives prescribe all of the motion."""
     own, found = course(run), dict[str, list[float]]()
+    if run.attrs["degrees_of_freedom"] == 0:
+        return found
     time = own.pop("time")
     both = [common(time, other["time"], begin) for other in others]
     for name, values in reversed(own.items()):  # of journals, which come last, rather than of bodies

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import statics
 from ..model.clearances import Compliant, Rigid
+from ..physics.knots import motions
 from ..physics.record import CONTACTS, JOURNALS, MEANINGS, MODE
 from .auditing import some
 from .outcome import Outcome
@@ -24,6 +25,7 @@ FIRST, MORE = 0.05, 1.05  # of a run: its start; times what follows: a force tha
 NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the usual force there: a pin that swings
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 SLIP = CONTACTS["slip"].end
+BETWEEN = 1.0  # rad, between two samples: of what goes farther they show little
 DWARFED = 1e-6  # of the kinetic energy: a body with less
 LOCKING = (
     "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
@@ -65,6 +67,8 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
         yield UNSHARED.format(names, RUBBING if one.undecided else "the motion is right")
     yield from dwarfed(reading)
     yield from unmet(reading, outcome)
+    if text := coarse(reading):
+        yield f"{text}; choose a shorter time between samples. Peaks are taken over all steps"
 
 
 def dwarfed(reading: Reading) -> Iterator[str]:
@@ -93,6 +97,20 @@ def unmet(reading: Reading, outcome: Outcome) -> Iterator[str]:
             f"the last sample is at {time[-1]:.6g} s, and so is what is told of the end at {outcome.time:g} s; "
             "choose a time between samples that divides it"
         )
+
+
+def coarse(reading: Reading) -> str:
+    """What goes too far between two samples for these to show it, in words: a body that turns, a motion that repeats;
+    nothing if samples are near enough."""
+    apart = float(np.diff(reading.time).max(initial=0.0))
+    turns = {f"{name} turns": f"{name}.angle" for name in reading.mechanism.bodies}
+    far = {what: float(np.abs(np.diff(reading.columns[name])).max(initial=0.0)) for what, name in turns.items()}
+    for address, motion in motions(reading.mechanism):
+        far[f"{address} goes on in its cycle"] = math.tau * apart / motion.cycle()
+    what = max(far, key=lambda name: far[name])
+    if far[what] <= BETWEEN:
+        return ""
+    return f"samples are {apart:.4g} s apart, in which {what} by {far[what]:.3g} rad: too far to show the motion"
 
 
 def strained(reading: Reading) -> list[str]:

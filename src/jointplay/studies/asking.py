@@ -13,7 +13,7 @@ from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.units import shorten
 from ..physics.step import is_number
-from ..simulation import Stepper, seconds, settled_time
+from ..simulation import Stepper, dividing, seconds, settled_time
 from ..system import System
 from . import metrics as meters
 from .axes import Fitted, address_of, read_axes, refuse
@@ -127,6 +127,7 @@ def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool
     for one in kept:
         if one.statistic or one.function:
             raise InputError(f"keep: must be names of signals such as 'angle[rocker]', got {one.name!r}")
+    every = None if every is None else dividing(every, until)  # so that `final` is the end
     return Job(subject, asked, kept, float(until), every, float(settled), bool(reclose))
 
 

@@ -18,7 +18,7 @@ from .store import STUDY
 from .work import DONE
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
 
 RESAMPLES = 400  # of the bootstrap
 DEVIATES = 1.959963984540054  # standard deviations to either side that hold 95 %
@@ -92,24 +92,42 @@ def share(study: Dataset, metric: str, limit: float) -> Share:
     """How many of the runs that are done have a metric above a limit; of samples with Wilson's interval (95 %), of a
     grid without (nan).  Of `when(...)` those that never reach the mark are above.
 
-    The interval is that of independent samples; sobol and latin samples scatter less.  Of saltelli samples only the two
-    independent ones of each base point are counted.
+    The interval is that of independent samples; sobol and latin samples scatter less.  Where every value of a grid has
+    the same samples, there are no more independent ones than these.  Of saltelli samples only the two independent ones
+    of each base point are counted.
     """
     values, good = numbers(study, metric)
-    ran, beyond = done(study), over(metric, values, limit)
-    how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
-    if how.get("method") == "saltelli":
-        size = len(how["factors"]) + 2
-        ran &= np.isin(np.arange(len(ran)) % size, (0, size - 1))
+    ran, beyond = done(study) & independent(study, study[metric]), over(metric, values, limit)
     n, k = int(ran.sum()), int((beyond & ran).sum())
     if not ((good | beyond) & ran).any():
         raise InputError(f"no run of the study has a {metric}")
-    middle = (k + DEVIATES**2 / 2) / (n + DEVIATES**2)
-    half = DEVIATES / (n + DEVIATES**2) * math.sqrt(k * (n - k) / n + DEVIATES**2 / 4)
     known = study["status"].values if "status" in study else np.ones(1)
     failed = int((known > DONE).sum())
-    low, high = (max(0.0, middle - half), min(1.0, middle + half)) if how else (math.nan, math.nan)
+    drawn = len(np.unique(samples_of(study[metric])[ran])) if RUN in study[metric].dims else 0
+    low, high = wilson(k / n, drawn) if drawn else (math.nan, math.nan)
     return Share(k / n, low, high, k, n, failed, float(limit), missing(metric, good, ran))
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's interval (95 %) of a share of n independent samples."""
+    middle = (n * share + DEVIATES**2 / 2) / (n + DEVIATES**2)
+    half = DEVIATES / (n + DEVIATES**2) * math.sqrt(n * share * (1 - share) + DEVIATES**2 / 4)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def samples_of(array: DataArray) -> np.ndarray:
+    """Which sample each run is of, one after the other: where a table was cut these are not the places of its rows."""
+    found: np.ndarray = array[RUN].broadcast_like(array).transpose(*array.dims).values.ravel()
+    return found
+
+
+def independent(study: Dataset, array: DataArray) -> np.ndarray:
+    """Which runs were drawn independently of each other: of saltelli samples the first and last of a base point."""
+    how = json.loads(str(study.attrs.get(STUDY, "{}"))).get("samples") or {}
+    if how.get("method") != "saltelli" or RUN not in array.dims:
+        return np.ones(array.size, bool)
+    size = len(how["factors"]) + 2
+    return np.isin(samples_of(array) % size, (0, size - 1))
 
 
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:
@@ -148,8 +166,8 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
         raise InputError(f"{metric} is the same in all runs; there is no variance to explain")
     rng = np.random.default_rng(seed)
     if how["method"] == "saltelli":
-        block = values.reshape(-1, len(factors) + 2)
-        kept = block[good.reshape(block.shape).all(axis=1)]
+        block = blocks(samples_of(study[metric]), np.where(good, values, np.nan), len(factors) + 2)
+        kept = block[np.isfinite(block).all(axis=1)]
         found = saltelli_indices(kept)
         draws = [saltelli_indices(kept[rng.integers(0, len(kept), len(kept))]) for _ in range(RESAMPLES)]
         data: dict[str, Any] = {}
@@ -174,8 +192,18 @@ def indices(study: Dataset, metric: str, seed: int = 0) -> Dataset:
     return Dataset(data, {"factor": factors}, {"metric": metric, "note": note})
 
 
+def blocks(samples: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """The values of each base point of saltelli samples in a row; nan where a table that was cut has none."""
+    points, rows = np.unique(samples // size, return_inverse=True)
+    found = np.full((len(points), size), np.nan)
+    found[rows, samples % size] = values
+    return found
+
+
 def saltelli_indices(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First-order and total indices of rows A, A with one input from B, ..., B."""
+    if len(block) < 2:
+        raise InputError(f"{len(block)} base points of saltelli samples are whole; give more of the study's runs")
     a, b = block[:, 0], block[:, -1]
     both = np.concatenate([a, b])
     variance, middle = both.var(), both.mean()

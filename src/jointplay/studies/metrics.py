@@ -82,6 +82,11 @@ class Metric:
         return MOTION if self.quantity in (DEVIATION, SHIFT) and self.function is None else ()
 
     @property
+    def sampled(self) -> bool:
+        """Whether it is taken over samples, so that it knows nothing of what is between them."""
+        return self.twin or self.statistic not in ("", WHOLE, "final")
+
+    @property
     def analysis(self) -> bool:
         """Whether it needs two trajectories of the model in place of a run."""
         return self.function is None and self.name in ANALYSES

@@ -14,6 +14,8 @@ import numpy as np
 from ..errors import InputError
 from ..simulation import Simulation
 from ..simulation.auditing import doubt
+from ..simulation.reading import Reading
+from ..simulation.remarks import coarse
 from .lanes import Extent, Interrupted, Task
 from .metrics import Metric, quantity
 from .recorded import Recorded
@@ -133,11 +135,18 @@ class Job:
                 elif not metric.analysis and not metric.twin:
                     found.numbers[metric.name] = metric.of(kept, None, self.settled)
             if own and kept.reading is not None:
-                found.doubt = doubt(kept.reading, outcome)
+                found.doubt = doubt(kept.reading, outcome) or self.unseen(kept.reading)
             for metric in self.keep if own else ():
                 signal = quantity(kept, None, metric.quantity, metric.label, self.settled)
                 found.numbers[metric.name] = [] if signal is None else signal.values
         return found
+
+    def unseen(self, reading: Reading) -> str:
+        """What there is to say of a run whose samples do not show its motion, if numbers are taken over them."""
+        names = [metric.name for metric in self.metrics if metric.sampled] + [metric.name for metric in self.keep]
+        text = coarse(reading) if names else ""
+        doubtful = f"This run is doubtful in {', '.join(names)}: {text}"
+        return f"{doubtful}; choose a shorter time between samples (every)." if text else ""
 
     def judged(self, task: Task, run: Ended | Exception, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
         """How a run ended, the time that it reached, what went wrong, its numbers; twin: the ideal twin's run."""
