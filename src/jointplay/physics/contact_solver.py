@@ -4,6 +4,9 @@ A contact is open, slides one way or the other, or sticks.  One contact is solve
 for the modes of the step before; while these are wrong, each contact is switched to what its own signs say, and at
 last all combinations are tried.  The least violated solution is kept, and how much it violates is given.  Two contacts
 that stay open or go on sliding, which is what they mostly do, have a closed form that is taken if it violates nothing.
+
+Contacts of one body that stick together share their friction as they like.  So one that sticks and would bear more than
+its static friction allows bears just that, and slips only if the others do not hold the body beside it.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from ..numerics.choice import maximum
 from ..numerics.linalg import dot, linear_solve
 
 OPEN, FORWARD, BACKWARD, STICKING = 0.0, 1.0, 2.0, 3.0
+HELD_FORWARD, HELD_BACKWARD = 4.0, 5.0  # at the limit of static friction, and held by others
 LOCAL = 6  # rounds of switching each contact by its own signs
 MOST = 4096  # combinations of the active contacts tried at most
 MET = 1e-7  # of the fastest approach: what a closed contact may keep of its own
@@ -62,10 +66,12 @@ class Answer:
 def solve_contacts(problem: ContactProblem) -> Answer:
     """The impulses that keep closed contacts from approaching, with friction in its cone."""
     idle = [not smooth and wedged(problem, i) for i, smooth in enumerate(problem.smooth)]
-    friction, static = (
+    friction, given = (
         [where(still, 0.0, mu) for still, mu in zip(idle, row, strict=True)]
         for row in (problem.friction, problem.static)
     )
+    apart = [a is not b for a, b in zip(problem.friction, problem.static, strict=True)]
+    static = [mu if other else rough for mu, other, rough in zip(given, apart, friction, strict=True)]
     problem = replace(problem, friction=friction, static=static)
     if problem.count == 1:
         answer = single(problem)
@@ -163,6 +169,7 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
     """The first modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
     friction, static, active = problem.friction, problem.static, problem.active
+    apart = [one is not other for one, other in zip(friction, static, strict=True)]  # static friction of its own
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
 
     fastest: Scalar = 1e-300
@@ -173,7 +180,12 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
         modes, best = search.modes, search.best
         opened = [~active[i] | (modes[i] == OPEN) for i in every]
         stuck = [~opened[i] & (modes[i] == STICKING) for i in every]
-        slope = [where(opened[i] | stuck[i], 0.0, where(modes[i] == FORWARD, -friction[i], friction[i])) for i in every]
+        held = [~opened[i] & (modes[i] > STICKING) if apart[i] else False for i in every]
+        slope = []
+        for i in every:
+            mu = where(held[i], static[i], friction[i]) if apart[i] else friction[i]
+            forward = (modes[i] == FORWARD) | (modes[i] == HELD_FORWARD) if apart[i] else modes[i] == FORWARD
+            slope.append(where(opened[i] | stuck[i], 0.0, where(forward, -mu, mu)))
         p = branch(either(stuck), lambda: with_sticking(opened, stuck, slope), lambda: sliding(opened, slope))
         largest: Scalar = 1e-30
         for x in p:
@@ -188,13 +200,17 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
             wrong = where(against, abs(ut) / W[2 * i + 1][2 * i + 1], 0.0)
             closed = maximum(-n, where(stuck[i], over, wrong))
             # contacts that cannot all be kept shut (a jam) still approach
-            kept_shut = (abs(un) <= MET * fastest) & (~stuck[i] | (abs(ut) <= MET * fastest))
+            rests = abs(ut) <= MET * fastest
+            kept_shut = (abs(un) <= MET * fastest) & (~(stuck[i] | held[i]) | rests)
             closed = where(kept_shut, closed, largest)
             mine = where(opened[i], where(active[i], -un / W[2 * i][2 * i], 0.0), closed)
             violation = maximum(violation, mine / largest)
             slides = where(ut > 0, FORWARD, BACKWARD)
-            better = where(stuck[i], where(over > 0, where(t > 0, BACKWARD, FORWARD), STICKING), modes[i])
-            better = where(~stuck[i] & against, STICKING, better)
+            limit = where(t > 0, HELD_BACKWARD, HELD_FORWARD) if apart[i] else where(t > 0, BACKWARD, FORWARD)
+            better = where(stuck[i], where(over > 0, limit, STICKING), modes[i])
+            better = where(~(stuck[i] | held[i]) & against, STICKING, better)
+            if apart[i]:  # friction that the others let slip along with it, or that would be too much, as it slides
+                better = where(held[i] & ~rests, where(against, STICKING, slides), better)
             better = where(n < 0, OPEN, better)
             switched.append(where(opened[i], where(active[i] & (un < 0), slides, OPEN), better))
         kept = [where(opened[i], OPEN, modes[i]) for i in every]
@@ -233,7 +249,8 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
     zeros = [0.0] * problem.count
     begin = Search(first, zeros, Answer([0.0] * (2 * problem.count), zeros, 1e300), 0.0)
     search, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
-    impulses, modes = search.best.impulses, search.best.modes
+    impulses, found = search.best.impulses, search.best.modes
+    modes = [where(mode > STICKING, STICKING, mode) if own else mode for mode, own in zip(found, apart, strict=True)]
     for i in every:  # round-off must neither pull nor act in an open contact
         shut = (modes[i] > OPEN) & (impulses[2 * i] > 0)
         impulses[2 * i], impulses[2 * i + 1] = where(shut, impulses[2 * i], 0.0), where(shut, impulses[2 * i + 1], 0.0)
