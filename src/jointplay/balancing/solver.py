@@ -92,8 +92,7 @@ def balance(
     decoupling for every motion, or the least rms or peak of force, moment, torque or bearing load over one (force-rms).
 
     adjust: bodies (their counterweights), springs, addresses and bodies with `.geared`, with bounds: see `adjustables`.
-    motion_of: such as "crank=60 rpm", in place of the mechanism's drives; times (s): of the motion that is looked at,
-    or one number, the time until which it is.
+    motion_of: such as "crank=60 rpm", in place of the drives; times (s): that are looked at, or until which (a number).
 
     >>> from jointplay.model import library
     >>> found = balance(library.slider_crank(crank=0.05, rod=0.2, masses=(1, 1, 1)), "force", "crank,rod")

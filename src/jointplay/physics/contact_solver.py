@@ -168,8 +168,10 @@ class Search:
 def several(problem: ContactProblem, first: Vector) -> Answer:
     """The first modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
-    friction, static, active = problem.friction, problem.static, problem.active
-    apart = [one is not other for one, other in zip(friction, static, strict=True)]  # static friction of its own
+    static, active = problem.static, problem.active
+    apart = [
+        one is not other for one, other in zip(problem.friction, static, strict=True)
+    ]  # static friction of its own
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
 
     fastest: Scalar = 1e-300
@@ -181,12 +183,10 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
         opened = [~active[i] | (modes[i] == OPEN) for i in every]
         stuck = [~opened[i] & (modes[i] == STICKING) for i in every]
         held = [~opened[i] & (modes[i] > STICKING) if apart[i] else False for i in every]
-        slope = []
-        for i in every:
-            mu = where(held[i], static[i], friction[i]) if apart[i] else friction[i]
-            forward = (modes[i] == FORWARD) | (modes[i] == HELD_FORWARD) if apart[i] else modes[i] == FORWARD
-            slope.append(where(opened[i] | stuck[i], 0.0, where(forward, -mu, mu)))
-        p = branch(either(stuck), lambda: with_sticking(opened, stuck, slope), lambda: sliding(opened, slope))
+        slope = slopes(problem, modes, [opened[i] | stuck[i] for i in every], held)
+        p = branch(
+            either(stuck), lambda: with_sticking(soft, b, opened, stuck, slope), lambda: sliding(soft, b, opened, slope)
+        )
         largest: Scalar = 1e-30
         for x in p:
             largest = maximum(largest, abs(x))
@@ -228,24 +228,6 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
         more = (best.violation > FINE) & (search.tries < most)
         return Search(following, counted, best, search.tries + 1.0), more
 
-    def with_sticking(opened: Vector, stuck: Vector, slope: Vector) -> Vector:
-        matrix, right = [], []
-        for i in every:
-            normal, tangential = 2 * i, 2 * i + 1
-            matrix.append([where(opened[i], 1.0 if j == normal else 0.0, w) for j, w in enumerate(soft[normal])])
-            fixed = {normal: -slope[i], tangential: 1.0}
-            matrix.append([where(stuck[i], w, fixed.get(j, 0.0)) for j, w in enumerate(soft[tangential])])
-            right += [where(opened[i], 0.0, -b[normal]), where(stuck[i], -b[tangential], 0.0)]
-        return linear_solve(matrix, right)
-
-    def sliding(opened: Vector, slope: Vector) -> Vector:
-        matrix = []
-        for i in every:
-            row = [soft[2 * i][2 * j] + soft[2 * i][2 * j + 1] * slope[j] for j in every]
-            matrix.append([where(opened[i], 1.0 if j == i else 0.0, w) for j, w in enumerate(row)])
-        n = linear_solve(matrix, [where(opened[i], 0.0, -b[2 * i]) for i in every])
-        return [x for i in every for x in (n[i], slope[i] * n[i])]
-
     zeros = [0.0] * problem.count
     begin = Search(first, zeros, Answer([0.0] * (2 * problem.count), zeros, 1e300), 0.0)
     search, _ = loop(begin, attempt, LOCAL + min(4**problem.count, MOST) + 1)
@@ -255,6 +237,38 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
         shut = (modes[i] > OPEN) & (impulses[2 * i] > 0)
         impulses[2 * i], impulses[2 * i + 1] = where(shut, impulses[2 * i], 0.0), where(shut, impulses[2 * i + 1], 0.0)
     return Answer(impulses, modes, search.best.violation)
+
+
+def slopes(problem: ContactProblem, modes: Vector, still: Vector, held: Vector) -> Vector:
+    """The tangential impulse per normal impulse of each contact by its mode; still: where there is none."""
+    found = []
+    for mode, rests, holds, mu, most in zip(modes, still, held, problem.friction, problem.static, strict=True):
+        forward = mode == FORWARD if holds is False else (mode == FORWARD) | (mode == HELD_FORWARD)
+        mu = mu if holds is False else where(holds, most, mu)
+        found.append(where(rests, 0.0, where(forward, -mu, mu)))
+    return found
+
+
+def with_sticking(soft: Matrix, b: Vector, opened: Vector, stuck: Vector, slope: Vector) -> Vector:
+    """The impulses of contacts that are open, stick, or bear friction by a slope."""
+    matrix, right = [], []
+    for i in range(len(opened)):
+        normal, tangential = 2 * i, 2 * i + 1
+        matrix.append([where(opened[i], 1.0 if j == normal else 0.0, w) for j, w in enumerate(soft[normal])])
+        fixed = {normal: -slope[i], tangential: 1.0}
+        matrix.append([where(stuck[i], w, fixed.get(j, 0.0)) for j, w in enumerate(soft[tangential])])
+        right += [where(opened[i], 0.0, -b[normal]), where(stuck[i], -b[tangential], 0.0)]
+    return linear_solve(matrix, right)
+
+
+def sliding(soft: Matrix, b: Vector, opened: Vector, slope: Vector) -> Vector:
+    """The same where none sticks: half as many equations."""
+    matrix, every = [], range(len(opened))
+    for i in every:
+        row = [soft[2 * i][2 * j] + soft[2 * i][2 * j + 1] * slope[j] for j in every]
+        matrix.append([where(opened[i], 1.0 if j == i else 0.0, w) for j, w in enumerate(row)])
+    n = linear_solve(matrix, [where(opened[i], 0.0, -b[2 * i]) for i in every])
+    return [x for i in every for x in (n[i], slope[i] * n[i])]
 
 
 def either(masks: Sequence[Scalar]) -> Scalar:

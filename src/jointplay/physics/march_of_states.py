@@ -167,13 +167,7 @@ class States(March):
         if not adaptive:
             stop(step.weak if step.weak is not None else False, SINGULAR_PIVOT)
             return self.take(begun, step, h, after, h)
-        error = step.error
-        if motion.loop:  # a state on trial may be one that the controller's model cannot have
-            error = where(error == error, error, HOPELESS)
-        if motion.pins.rough:
-            ratio = motion.pins.changed(now.state.v, step.end.v) / (FINE * pow(motion.given("rtol"), 0.2))
-            error = maximum(error, pow(maximum(ratio, 1e-3), float(self.stepper.error_order)))
-        error = shared_max(error)
+        error = shared_max(self.error(now.state, step))
         stop(~(h > 0.0), STEP_TOO_SMALL)  # a step of no length would be tried for ever
         factor = minimum(
             maximum(SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order), SHRINKING), GROWTH
@@ -190,6 +184,16 @@ class States(March):
         rejected = Attempt(replace(begun, h=following), trial, False)
         taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
         return taken
+
+    def error(self, now: State, step: Step) -> Scalar:
+        """The error of a step relative to the tolerance; so much friction of pins may change in it, too."""
+        motion, error = self.motion, step.error
+        if motion.loop:  # a state on trial may be one that the controller's model cannot have
+            error = where(error == error, error, HOPELESS)
+        if motion.pins.rough:
+            ratio = motion.pins.changed(now.v, step.end.v) / (FINE * pow(motion.given("rtol"), 0.2))
+            error = maximum(error, pow(maximum(ratio, 1e-3), float(self.stepper.error_order)))
+        return error
 
     def length(self, begun: Kept) -> tuple[Kept, Scalar]:
         """The beginning of a step, and its length: what its predecessor's error allows, cut where contacts could be
