@@ -27,7 +27,7 @@ FIGURES: tuple[str, ...] = (
 )
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
-SAME = 1e-9  # m or rad: closer than this is rounding
+SAME, SMALL = 1e-9, 1e-8  # m or rad, and of the farthest place: closer than both is rounding
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MUCH = 1e6  # %
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
@@ -248,6 +248,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
     from jointplay.results import apart
 
     first, *others = runs
+    far = max(float(abs(runs[first][name]).max()) if runs[first].sizes["time"] else 0.0 for name in ("x", "y"))
     rows: list[tuple[str, ...]] = [("farthest apart", *(f"{name} from {first}" for name in others), "")]
     for body in runs[first].body.values:
         for coordinate, unit in MOVES:
@@ -258,7 +259,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
                     cells.append("no time in common")
                     continue
                 at = int(off.argmax("time"))
-                if float(off[at]) < SAME:
+                if float(off[at]) < (min(SAME, SMALL * far) if unit == "m" else SAME):
                     cells.append("together")
                     continue
                 size, shown = everyday(float(off[at]), unit)
