@@ -153,7 +153,7 @@ def save(run: Dataset, path: str | os.PathLike[str]) -> None:
 
     Ctrl-C waits until it is written: h5py lets go of its objects in callbacks, where Python drops an interrupt.
     """
-    target = Path(path)
+    target = Path(path if isinstance(path, os.PathLike) else str(path))  # what is no name has no suffix
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
