@@ -39,7 +39,7 @@ FORMAT_VERSION = 2
 UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
 NOT_DETERMINED = "not_determined"  # the attribute that lists headline numbers which another tolerance would change
 SUFFIXES = (".nc", ".csv", ".parquet")
-NOTHING = 1e-9  # SI units: a number that is rounding itself, whose error says nothing
+NOTHING, KNOWN = 1e-9, 1e-3  # SI units, and of itself: a smaller number is rounding if its error is not smaller
 CHUNK = 65_536  # rows of a NetCDF file that have one check sum
 
 
@@ -153,7 +153,7 @@ def save(run: Dataset, path: str | os.PathLike[str]) -> None:
 
     Ctrl-C waits until it is written: h5py lets go of its objects in callbacks, where Python drops an interrupt.
     """
-    target = Path(path)
+    target = Path(path if isinstance(path, os.PathLike) else str(path))  # what is no name has no suffix
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{target}: the suffix must be one of {', '.join(SUFFIXES)}, got {target.suffix!r}")
@@ -375,7 +375,7 @@ def spoken(entry: Mapping[str, Any]) -> str:
     share = ".share_" in entry.get("name", "")
     size, unit = (100.0, "%") if share else everyday(value, unit)
     unit = "" if unit in ("", "1") else f" {unit}"
-    if error is not None and abs(value) + error < NOTHING and not share:
+    if not share and error is not None and KNOWN * abs(value) <= error < NOTHING - abs(value):
         return f"0{unit}"
     value, error = size * value, error and max(size * error, 0.1 if share else 0.0)
     if not entry["determined"] or error is None:

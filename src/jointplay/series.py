@@ -22,6 +22,8 @@ def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) 
     The two may have samples at different times: it is at those of the run that has fewer, between its own the other is
     interpolated by its rates.
     """
+    if not all(name in one and f"{name}_rate" in one for one in (run, twin)):
+        raise InputError(f"apart: must be a coordinate that both runs have with its rates: angle, x or y, got {name!r}")
     mine, theirs = run["time"].values, twin["time"].values
     late = together(mine, theirs, begin)
     if together(theirs, mine, begin).sum() < late.sum() and not np.isin(mine[late], theirs).all():
@@ -48,10 +50,10 @@ def along(time: np.ndarray, values: np.ndarray, rates: np.ndarray, at: np.ndarra
 def when(
     run: Dataset, name: str, label: str | None = None, *, above: float | str | None = None,
     below: float | str | None = None,
-    begin: float = 0.0,
+    begin: float | str = 0.0,
 ) -> float:  # fmt: skip
     """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never,
-    `begin` if it is so already.  A mark is in SI units, or a text such as "200 mm".
+    `begin` if it is so already.  A mark is in SI units, or a text such as "200 mm"; so is `begin`.
 
     name, label: such as "x", "ram", or in one "ram.x".  Between samples a coordinate follows its rates, a rate its
     accelerations and jumps where an impact must have been, and another signal a straight line: its time is good to a
@@ -68,7 +70,7 @@ def when(
 def when_with_error(
     run: Dataset, name: str, label: str | None = None, *, above: float | str | None = None,
     below: float | str | None = None,
-    begin: float = 0.0,
+    begin: float | str = 0.0,
 ) -> tuple[float, float]:  # fmt: skip
     """What `when` gives, and its estimated error (s): how much earlier or later a coordinate passes the mark if it is
     off by its estimated error (`x_error`, `y_error`, `angle_error` of the run) and by what cubics between samples miss.
@@ -93,7 +95,9 @@ def when_with_error(
         kinks = np.abs(np.diff(speeds) - span * (pulls[1:] + pulls[:-1]) / 2) * span / 8
         doubt = doubt + np.maximum(np.append(kinks, 0.0), np.append(0.0, kinks))
     sooner, later = (
-        passing(found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds, begin=begin)
+        passing(
+            found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds, begin=found.begin
+        )
         for sign in (1, -1)
     )
     rounding = 4 * float(np.spacing(found.time))
@@ -109,11 +113,12 @@ class _Asked(NamedTuple):
     values: np.ndarray
     mark: float
     sense: int
+    begin: float
     time: float
 
 
 def _asked(
-    run: Dataset, name: str, label: str | None, above: float | str | None, below: float | str | None, begin: float
+    run: Dataset, name: str, label: str | None, above: float | str | None, below: float | str | None, begin: float | str
 ) -> _Asked:
     if (above is None) == (below is None):
         raise InputError("when: give the mark, above= or below=, and one of them")
@@ -124,11 +129,12 @@ def _asked(
         known = [str(n) for n in run.data_vars if "time" in run[n].dims]
         raise InputError(f"when: the run has no signal {name!r} over time{suggestion(name, known)}")
     sense, given = (1, above) if above is not None else (-1, below)
-    mark = _mark(given, str(run[name].attrs.get("units", ""))) if isinstance(given, str) else float(given)  # type: ignore[arg-type]
+    mark = _number("the mark", given, str(run[name].attrs.get("units", "")))
+    begin = _number("begin", begin, "s")
     times, values = run["time"].values, _picked(run, name, label)
     assert values is not None
     found = passing(times, values, mark, sense, *(_picked(run, n, label) for n in beside(name)), begin=begin)
-    return _Asked(name, label, times, values, mark, sense, found)
+    return _Asked(name, label, times, values, mark, sense, begin, found)
 
 
 def _picked(run: Dataset, name: str, label: str | None) -> np.ndarray | None:
@@ -157,13 +163,19 @@ def spelled(signal: str) -> str:
     return re.sub(r"\.(rate|acceleration)$|(?<=force)\.([xy])$", lambda end: f"_{end[1] or end[2]}", text)
 
 
-def _mark(given: str, unit: str) -> float:
-    from .parts.units import UnitError, measured_in, parse_quantity
+def _number(what: str, given: Any, unit: str) -> float:
+    """A finite number in SI units, which may be a text with a unit."""
+    from .parts.units import UnitError, measured_in, number_form, parse_quantity
 
     try:
-        return parse_quantity(given, measured_in(unit))
+        number = parse_quantity(given, measured_in(unit)) if isinstance(given, str) else float(given)
     except UnitError as error:
-        raise InputError(f"when: the mark {error}") from None
+        raise InputError(f"when: {what} {error}") from None
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"when: {what} must be {number_form(unit)}, got {given!r}")
+    return number
 
 
 def beside(name: str) -> tuple[str, ...]:

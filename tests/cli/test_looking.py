@@ -265,3 +265,33 @@ def test_whoever_reads_may_have_enough():
     with subprocess.Popen([sys.executable, "-m", "jointplay", "schema"], stdout=subprocess.PIPE) as command:
         command.stdout.close()
         assert command.wait() == 0
+
+
+def test_numbers_of_a_tiny_mechanism_are_told_as_those_of_a_large_one(tmp_path: Path, monkeypatch, capsys):
+    """Of millimetres and 1e-7 kg: a motor of 1e-10 N m was printed as 0, and what is 0.5 nm apart together."""
+    monkeypatch.chdir(tmp_path)
+    shape = """
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies:
+  crank: {{bar: {0}, mass: {1}}}
+  rod: {{bar: {2}, mass: {1}}}
+  slider: {{mass: {1}, inertia: {3}, points: {{pin: [0, 0]}}}}
+joints:
+  J1: {{kind: revolute, between: [ground.O, crank.start]}}
+  J2: {{kind: revolute, between: [crank.end, rod.start]}}
+  J3: {{kind: revolute, between: [rod.end, slider.pin]}}
+  J4: {{kind: prismatic, between: [ground.O, slider.pin], axis: [1, 0]}}
+drives: {{motor: {{kind: angle, of: crank, motion: {{kind: constant_speed, speed: 300 rpm, start: 30 deg}}}}}}
+"""
+    peaks = []
+    for length, mass in ((0.1, 1.0), (1e-3, 1e-7)):
+        Path("one.yaml").write_text(shape.format(length, mass, 3 * length, 1e-3 * mass * length**2))
+        assert main(["run", "one.yaml", "--until", "0.2 s", "-o", "one.nc"]) == 0
+        rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if "  " in line)
+        peaks.append([float(rows[name].split()[0]) for name in ("peak force J2", "peak effort motor")])
+    assert peaks[1] == pytest.approx([peaks[0][0] * 1e-9, peaks[0][1] * 1e-11], rel=1e-4, abs=0)
+    assert main(["run", "one.yaml", "--until", "0.2 s", "--set", f"rod.length={3e-3 + 5e-10}", "-o", "two.nc"]) == 0
+    assert main(["compare", "one.nc", "two.nc"]) == 0
+    rows = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert " µm at " in rows["slider.x"] and "together" in rows["crank.x"]

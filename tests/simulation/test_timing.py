@@ -6,6 +6,7 @@ import pytest
 from scipy.special import ellipk, ellipkinc
 
 import jointplay as jp
+from jointplay.errors import InputError
 
 PENDULUM = jp.loads("""
 ground: {points: {O: [0, 0]}}
@@ -50,3 +51,24 @@ def test_a_mark_that_may_never_be_reached_and_signals_without_errors():
     assert jp.results.when_with_error(run, "y", "a", below=lowest + 1e-9)[1] == math.inf
     assert math.isnan(jp.results.when_with_error(run, "angle_rate", "a", below=-1.0)[1])
     assert all(math.isnan(x) for x in jp.results.when_with_error(run, "y", "a", above=9.0))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda run: jp.results.when(run, "a.angle", below=math.nan), "the mark must be a number such as 1.5"),
+        (lambda run: jp.results.when(run, "a.angle", below=[1]), "the mark must be a number such as 1.5"),
+        (lambda run: jp.results.when(run, "a.angle", below=0.0, begin="5 mm"), "begin must be .* got '5 mm'"),
+        (lambda run: jp.results.apart(run, run, "foo"), "angle, x or y, got 'foo'"),
+        (lambda run: jp.results.save(run, 5), "5: the suffix must be one of"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_result_says_why(asked, said):
+    with pytest.raises(InputError, match=said):
+        asked(jp.simulate(PENDULUM, 0.1, error=False))
+
+
+def test_the_time_from_which_on_a_passage_counts_may_have_a_unit():
+    run = jp.simulate(PENDULUM, 2.0)
+    for ask in (jp.results.when, jp.results.when_with_error):
+        assert ask(run, "a.angle", below=-1.5, begin="500 ms") == ask(run, "a.angle", below=-1.5, begin=0.5)

@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 
+import jointplay as jp
+from jointplay.errors import InputError
 from jointplay.model import library, loads
 from jointplay.model.motions import constant_speed, polynomial
 from jointplay.statics import cycle, inverse_dynamics, kinematics
@@ -248,3 +250,9 @@ def test_a_time_too_far_away_is_refused_with_the_reason():
         kinematics(yoke, [1e7])
     with pytest.raises(ValueError, match=r"at most 20 steps of 0.5 rad or of its size reach \S+ s; choose nearer"):
         cycle.DrivenPath(yoke, most=20).go(5.0)
+
+
+@pytest.mark.parametrize("ask", [jp.kinematics, jp.inverse_dynamics, lambda m, t: jp.equilibria(m, t=t)])
+def test_times_are_numbers(ask):
+    with pytest.raises(InputError, match=r"must be numbers of seconds, such as 0\.1, got '0\.1 s'"):
+        ask(jp.library.slider_crank(speed=30.0), "0.1 s")

@@ -54,6 +54,8 @@ def test_linked_axes_are_one_dimension():
         ({"J2.clearance": jp.normal(1e-3, 0)}, "sigma > 0"),
         ({"J2.clearance": jp.normal(1e-3, 1e-4, 2e-3, 1e-3)}, "cut from low to high"),
         ({"J2.clearance": "20 H7/x6"}, "interference fit"),
+        ({("J2.clearance", "crank.mass"): jp.uniform("1 mm", "2 mm")}, "crank.mass: must be a mass in kg, got '1 mm'"),
+        ({("crank.mass", "J2.clearance"): jp.normal("1 kg", "1 g")}, "J2.clearance: must be a length in m, got '1 kg'"),
         ({"crank.mass": jp.fit("20 H7/g6")}, "a fit says a clearance"),
         ({"J2.clearance": [1e-3, "1 mm"]}, "holds 0.001 twice"),
         ({"J2.clearance": [math.nan]}, "finite number"),
@@ -187,3 +189,11 @@ def test_a_plan_knows_where_a_smaller_one_lies_in_it():
     assert [x.tolist() for x in contained(few, many)] == [[0, 2, 4], [0, 1]]
     assert contained(many, few) is None
     assert few.settings(3) == {"J2.clearance": 2e-3, "crank.mass": 2.0}
+
+
+@pytest.mark.parametrize("low", [3.0, 8.5, 20.0])
+def test_a_normal_distribution_cut_far_above_its_mean_is_the_mirror_of_one_below(low):
+    """Beyond 8.3 sigma no share is left that is less than 1, and all samples were at the upper end."""
+    above, below = (drawn(jp.normal(0, 1, *ends)).columns["J2.clearance"] for ends in ((low, 40.0), (-40.0, -low)))
+    mean = math.exp(-low * low / 2) / math.sqrt(2 * math.pi) / (math.erfc(low / math.sqrt(2)) / 2)
+    assert np.mean(above) == pytest.approx(mean, rel=1e-3) == -np.mean(below)

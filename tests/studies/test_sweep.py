@@ -8,6 +8,7 @@ import pytest
 
 import jointplay as jp
 from jointplay import studies
+from jointplay.errors import InputError
 from jointplay.studies import telling
 from jointplay.studies.metrics import read_metrics
 
@@ -443,3 +444,18 @@ def test_a_part_of_a_saltelli_table_keeps_its_base_points():
     assert studies.share(late, "value", 0.8).beyond == int((independent > 0.8).sum())
     with pytest.raises(ValueError, match="1 base points of saltelli samples are whole"):
         studies.indices(table.isel(run=slice(2, 11)), "value")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda t: studies.share(t, "value", "0.2 kN"), "limit of value must be a number in SI units, got '0.2 kN'"),
+        (lambda t: studies.share(t, "value", math.nan), "must be a number in SI units, got nan"),
+        (lambda t: studies.percentiles(t, "value", [5, 150]), "numbers from 0 to 100, got .5, 150."),
+        (lambda t: studies.percentiles(t, "value", 50), "must be a list of numbers from 0 to 100, got 50"),
+        (lambda t: studies.share(jp.simulate(jp.library.pendulum(), 0.1), "x", 1.0), "the result of one run"),
+    ],
+)
+def test_what_is_no_limit_or_percentile_is_refused(asked, said):
+    with pytest.raises(InputError, match=said):
+        asked(jp.sweep(lambda x: x, {"x": jp.uniform(0, 1)}, samples=8))

@@ -27,7 +27,7 @@ FIGURES: tuple[str, ...] = (
 )
 FIGURES += ("journal", "gap_and_slip", "contact_modes", "impacts", "shaking")
 CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what --of means, by figure
-SAME = 1e-9  # m or rad: closer than this is rounding
+SAME, SMALL = 1e-9, 1e-8  # m or rad, and of the farthest place: closer than both is rounding
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MUCH = 1e6  # %
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
@@ -252,6 +252,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
     seen = {name: apart(runs[name], runs[first]).sizes["time"] for name in others}
     most = max(run.sizes["time"] for run in runs.values())
     heads = [f"{name} from {first}" + (f", at {n} times" if n < most else "") for name, n in seen.items()]
+    far = max(float(abs(runs[first][name]).max()) if runs[first].sizes["time"] else 0.0 for name in ("x", "y"))
     rows: list[tuple[str, ...]] = [("farthest apart", *heads, "")]
     for body in runs[first].body.values:
         for coordinate, unit in MOVES:
@@ -262,7 +263,7 @@ def _distances(runs: dict[str, Any]) -> list[tuple[str, ...]]:
                     cells.append("no time in common")
                     continue
                 at = int(off.argmax("time"))
-                if float(off[at]) < SAME:
+                if float(off[at]) < (min(SAME, SMALL * far) if unit == "m" else SAME):
                     cells.append("together")
                     continue
                 size, shown = everyday(float(off[at]), unit)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import ComputationFailed, InputError
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
+from ..model.units import shorten
 from ..system import Evaluation, System
 from .assembly import CLOSED, RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
 from .factors import square
@@ -188,7 +189,7 @@ def drives_wanted(system: System, q: np.ndarray, degrees: int) -> str:
 
 def follow(system: System, times: ArrayLike) -> tuple[DrivenPath, list[DrivenState]]:
     """The states of a fully driven mechanism at increasing times."""
-    at = np.atleast_1d(np.asarray(times, float))
+    at = np.atleast_1d(in_seconds("times", times))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
         raise InputError(f"times must be finite and increase, got {times!r}")
     path = DrivenPath(system)
@@ -205,9 +206,17 @@ def multipliers(states: list[DrivenState]) -> np.ndarray:
     return np.array(found)
 
 
+def in_seconds(name: str, given: ArrayLike) -> np.ndarray:
+    """Times as numbers (s)."""
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers of seconds, such as 0.1, got {shorten(given)}") from None
+
+
 def driven(mechanism: Mechanism | System, times: ArrayLike) -> System:
     """The system of a mechanism whose motions reach the last of the times (s)."""
-    last = float(np.max(times, initial=0.0))
+    last = float(np.max(in_seconds("times", times), initial=0.0))
     return mechanism.until(last) if isinstance(mechanism, System) else System(mechanism, max(last, 10.0))
 
 

@@ -17,6 +17,7 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
+from .cycle import in_seconds
 from .factors import free_ways
 from .guesses import guess
 
@@ -56,7 +57,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
     ['stable', 'unstable']
     """
-    system = as_system(mechanism)
+    system, t = as_system(mechanism), float(in_seconds("t", t))
     for name, joint in system.mechanism.loose((Rigid, Compliant)).items():
         text = "rests nowhere in particular while its contact is open; make it following, or close it "
         text += f"(--set {name}.{joint.opened_by}=0; statics.twin in Python)"

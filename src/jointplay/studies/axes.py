@@ -179,6 +179,8 @@ def cut_normal(u: np.ndarray, mean: float, sigma: float, low: float, high: float
     """Values of a normal distribution cut at low and high, for numbers between 0 and 1."""
     from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]
 
+    if low > mean:  # shares near 1 have no digits left for the upper tail, the lower one has
+        return 2 * mean - cut_normal(1 - u, mean, sigma, 2 * mean - high, 2 * mean - low)
     first, last = ndtr((low - mean) / sigma), ndtr((high - mean) / sigma)
     return np.clip(mean + sigma * ndtri(first + (last - first) * u), low, high)
 
@@ -240,7 +242,8 @@ def read_axes(over: Mapping[Any, Any], read: Read, check: Callable[[str, float],
 def _distribution(
     addresses: tuple[str, ...], given: Distribution, read: Read, check: Callable[[str, float], None]
 ) -> Distribution:
-    found = given.known(addresses[0], read)
+    for address in reversed(addresses):  # a unit has to be one of all
+        found = given.known(address, read)
     for address in addresses:
         if isinstance(given, Fitted) and not address.endswith(".clearance"):
             refuse(address, f"a fit says a clearance, as in 'J2.fit' or 'J2.clearance', got {shorten(given.fit)}")

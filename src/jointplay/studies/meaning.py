@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.parts import suggestion
+from ..physics.step import is_number
 from .axes import RUN
 from .metrics import WHEN
 from .store import STUDY
@@ -57,6 +58,8 @@ class Share:
 
 def numbers(study: Dataset, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """The values of a metric in all runs, one after the other, and which of them are numbers of runs that are done."""
+    if "judgement" in study.attrs:
+        raise InputError("this is the result of one run; give the table of a study, as sweep makes it")
     known = [str(name) for name in study.data_vars if name not in OWN and "time" not in study[name].dims]
     if metric not in known:
         raise InputError(f"the study has no metric {metric!r}{suggestion(metric, known)}")
@@ -89,14 +92,16 @@ def over(metric: str, values: np.ndarray, limit: float) -> np.ndarray:
 
 
 def share(study: Dataset, metric: str, limit: float) -> Share:
-    """How many of the runs that are done have a metric above a limit; of samples with Wilson's interval (95 %), of a
-    grid without (nan).  Of `when(...)` those that never reach the mark are above.
+    """How many of the runs that are done have a metric above a limit (SI units); of samples with Wilson's interval
+    (95 %), of a grid without (nan).  Of `when(...)` those that never reach the mark are above.
 
     The interval is that of independent samples; sobol and latin samples scatter less.  Where every value of a grid has
     the same samples, there are no more independent ones than these.  Of saltelli samples only the two independent ones
     of each base point are counted.
     """
     values, good = numbers(study, metric)
+    if not is_number(limit):
+        raise InputError(f"share: the limit of {metric} must be a number in SI units, got {limit!r}")
     ran, beyond = done(study) & independent(study, study[metric]), over(metric, values, limit)
     n, k = int(ran.sum()), int((beyond & ran).sum())
     if not ((good | beyond) & ran).any():
@@ -133,6 +138,9 @@ def independent(study: Dataset, array: DataArray) -> np.ndarray:
 def percentiles(study: Dataset, metric: str, at: Sequence[float] = (5, 50, 95)) -> dict[float, float]:
     """Percentiles of a metric over the runs that are done and have a number."""
     values, good = numbers(study, metric)
+    for p in at if isinstance(at, Sequence | np.ndarray) and not isinstance(at, str) else [None]:
+        if not (is_number(p) and 0 <= p <= 100):
+            raise InputError(f"percentiles of {metric}: must be a list of numbers from 0 to 100, got {at!r}")
     if not good.any():
         raise InputError(f"no run of the study has a {metric}")
     return {p: float(x) for p, x in zip(at, np.percentile(values[good], at), strict=True)}
