@@ -104,6 +104,29 @@ def test_a_signal_that_jumps_repeats(per_period, multiple):
     assert found.holds and found.period == 2.0 * multiple
 
 
+TICKS = np.arange(6000) * 0.01
+
+
+@pytest.mark.parametrize("period", [0.98649, 1.2345, 0.7071, 0.3333])
+def test_a_signal_of_two_levels_repeats_after_its_own_period(period):
+    """Jumps fall between samples, but not after a multiple of the period that is a whole number of samples."""
+    found = repetition(Series(TICKS, np.sign(np.sin(2 * np.pi * TICKS / period))))
+    assert found.holds and found.period == pytest.approx(period, rel=1e-4)
+
+
+@pytest.mark.parametrize("wider, turns", [(0.1, 1), (0.2, 3)])
+def test_pulses_of_a_drive(wider, turns):
+    """A tenth of the period long; where every third one is longer they repeat after three."""
+    width = np.where((TICKS / 0.3333).astype(int) % 3 == 0, wider, 0.1)
+    found = repetition(Series(TICKS, (width > TICKS / 0.3333 % 1) * 1.0, period=0.3333))
+    assert found.holds and found.period == pytest.approx(turns * 0.3333)
+
+
+def test_pulses_of_any_length_do_not_repeat():
+    width = np.random.default_rng(0).uniform(0.3, 0.7, 100)[(TICKS / 1.2345).astype(int)]
+    assert not repetition(Series(TICKS, (width > TICKS / 1.2345 % 1) * 1.0)).holds
+
+
 def test_a_small_motion_beside_a_period_is_neither_periodic_nor_quasi_periodic():
     phase = np.arange(4000) / 44.0455
     small = sampled(textbook.lorenz(step=0.01), 0.02, 50, 0, "Lorenz").values

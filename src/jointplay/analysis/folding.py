@@ -15,6 +15,7 @@ from .series import Series
 
 TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
 FEW, JUMPS = 0.02, 5  # the share at least, and the jumps in a period, beside which samples are foretold wrongly
+JUMP, MOSTLY = 0.25, 0.25  # of the range, from one sample to the next; of all samples: where more jump, none does
 MOST = 3_000  # samples that are looked up
 NEIGHBOURS = 8  # samples of other periods, or on the torus of two phases
 PERIODS = 5  # that a series must hold before its samples are laid over each other
@@ -57,6 +58,14 @@ def correlation(left: np.ndarray, trimmed: float = TRIMMED) -> float:
     return float(np.mean(left[1:] * left[:-1])) / power if power else 0.0
 
 
+def beside_jumps(values: np.ndarray) -> np.ndarray:
+    """Which samples are beside a jump, if few are: when it was between them they do not tell, and periods of a whole
+    number of samples would seem to explain the signal best."""
+    high = np.abs(np.diff(values)) > JUMP * np.ptp(values)
+    found = np.append(high, False) | np.append(False, high)
+    return found if found.mean() < MOSTLY else np.zeros(len(values), bool)
+
+
 class Folded:
     """A signal laid over itself some time later."""
 
@@ -65,6 +74,7 @@ class Folded:
 
         self.series, self.curve = series, CubicSpline(series.time, series.values)
         self.since, self.values = series.time - series.time[0], series.values - series.values.mean()
+        self.beside = beside_jumps(self.values)
 
     # -- by a curve through the samples
     def change(self, lag: float) -> float:
@@ -93,7 +103,7 @@ class Folded:
         """What samples of other periods leave open, over the size of the signal, for the choice of other periods
         (`choices`) that leaves most, its correlation from sample to sample, and what the middle choice leaves once all
         samples count but the few beside jumps."""
-        found = [self.foretold(period, groups) for groups in self.choices(period)]
+        found = [np.where(self.beside, 0.0, self.foretold(period, groups)) for groups in self.choices(period)]
         sizes = np.array([size(one, self.values) for one in found]) / np.sqrt(1 + 1 / NEIGHBOURS)
         widest = int(np.argmax(sizes))
         few = min(TRIMMED, max(FEW, JUMPS * NEIGHBOURS / len(self.values)))
@@ -104,8 +114,9 @@ class Folded:
         )
 
     def apart(self, period: float) -> float:
-        """The same by samples that are far apart in time: it tells best how long the period is."""
-        return size(self.foretold(period, self.far_apart(FAR[0])), self.values)
+        """The same by samples that are far apart in time: it tells best how long the period is, of a signal that jumps
+        by the samples beside its jumps."""
+        return size(self.foretold(period, self.far_apart(FAR[0])), self.values, 0.0 if self.beside.any() else TRIMMED)
 
     def choices(self, period: float) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
         """Groups of samples and of those by which they are foretold: such that are no multiple of 2, 3, 5 ... periods
@@ -151,6 +162,8 @@ class Folded:
         if self.residual(best) > 0.5:
             return best
         ways = [self.residual, self.apart] if self.series.length >= PERIODS * best else [self.residual]
+        if self.beside.any() and len(ways) > 1:
+            ways, best = [self.apart], min(tries, key=self.apart)
         for way in ways:
             room = step / max(1, int(0.5 * self.series.length / best))
             found = minimize_scalar(way, bounds=(best - room, best + room), method="bounded", options={"maxiter": 15})

@@ -151,7 +151,7 @@ def after(folded: Folded, period: float, rough: float) -> Repetition:
     series, many = folded.series, max(1, int(0.5 * folded.series.length / period))
     left, smooth = folded.residual(period), max(folded.smooth(period), folded.smooth(many * period))
     seen, typical = series.length >= PERIODS * period, left
-    if seen and left < UNLIKE:
+    if seen and (left < UNLIKE or folded.beside.any()):  # no curve follows a jump
         by_samples, its_smooth, typical = folded.left(period)
         smooth = its_smooth if by_samples < left else max(smooth, its_smooth)
         left = min(left, by_samples)
