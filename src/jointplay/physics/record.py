@@ -68,7 +68,7 @@ ENERGIES = {
     "kinetic": Signal("kinetic", "J", "kinetic energy"),
     "potential": Signal("potential", "J", "potential energy of gravity and springs"),
     "work": Signal("work", "J", "work of applied forces, motors, dampers and drives since the start"),
-    "impact_loss": Signal("impact.loss", "J", "energy lost in impacts"),
+    "impact_loss": Signal("impact.loss", "J", "energy lost in impacts, along their normals"),
     "friction_loss": Signal("friction.loss", "J", "energy lost by friction"),
     "contact_normal_work": Signal("contact.normal.work", "J", "work of the contacts' normal forces on the bodies"),
     "contact_friction_work": Signal("contact.friction.work", "J", "work of the contacts' friction on the bodies"),
