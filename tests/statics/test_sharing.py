@@ -108,3 +108,20 @@ def test_equal_friction_of_three_supports_does_not_depend_on_the_share(friction,
     assert x["determined"] != told
     if not told:
         assert x["value"] == pytest.approx(0.2 - 0.5 * friction[0] * 9.81 * 0.04, rel=1e-6)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("friction, told", [(0.29, False), (0.30, True)])
+def test_an_arm_that_jams_as_it_is_pushed_over_a_rough_line_is_told(friction, told, side):
+    """It jams beyond mu = (J/(m a^2) + cos^2)/(sin cos) of its slope, 0.297; its mirror image does, too."""
+    slope = np.radians(104)
+    arm = jp.loads(f"""
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{arm: {{mass: 1, inertia: 1e-3, points: {{tip: [-0.3, 0]}}}}}}
+joints: {{S: {{kind: slot, between: [ground.O, arm.tip], clearance: 1 mm,
+  contact: {{kind: rigid, friction: {friction}}}}}}}
+start: {{arm: {slope if side > 0 else np.pi - slope}, arm.x: 0, arm.y: {0.3 * np.sin(slope) - 1e-3},
+  arm.x.rate: {3 * side}, arm.rate: 0, arm.y.rate: 0}}
+""")
+    run = jp.simulate(arm, 0.002)
+    assert any("S.lower slides at the start" in note and "jams" in note for note in results.notes(run)) == told

@@ -25,6 +25,10 @@ from .outcome import Outcome
 from .steering import Pilot
 
 TOUCHING = 1e-9  # m or rad: a start that penetrates less is taken as it is
+JAMMED = (
+    "{0} slides at the start with so much friction that it jams (Painleve's paradox): it stops with an impulse though "
+    "nothing strikes, and whether that is told as a force, an impulse or not at all is a matter of rounding"
+)
 
 
 def default_stepper(mechanism: Mechanism) -> Stepper:
@@ -101,7 +105,10 @@ def noted(
     found = list(statics.doubts(system, q, v))
     rough = {name: joint for name, joint in system.mechanism.joints.items() if joint.does("leverless")}
     found += [text for name, joint in rough.items() for text in joint.leverless(name)]  # type: ignore[attr-defined]
-    found += too_long(system, q, v, here, step) if stepper.impulsive else ()
+    if stepper.impulsive:
+        found += too_long(system, q, v, here, step)
+        shut = [i for i, gap in enumerate(here.gaps) if gap <= TOUCHING]
+        found += [JAMMED.format(label) for label in (statics.jams(system, q, v, shut) if shut else ())]
     return [*found, *unseen(system.mechanism, step), *looped]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.clearances import Rigid
+from ..physics.compliance import SLOWEST
 from ..physics.contacts import contacts
 from ..system import System
 from .assembly import RANK
@@ -61,16 +62,38 @@ def moves_by_share(system: System, q: np.ndarray, t: float, shut: list[int], sli
     names = open_reactions(system, q, t, shut)
     if any(name in mechanism.joints and mechanism.joints[name].pin_law() for name in names):
         return True
-    spots = contacts(system.equations()(system.parameters).pose(q.tolist(), t))
     rubbing = np.zeros((len(found.labels), len(q)))
-    mass = system.evaluate(q, t=t).mass
-    for row, i in enumerate(shut, len(system.rows)):
-        law = mechanism.joints[mechanism.owner(system.contacts[i])].contact
-        if i in slips and isinstance(law, Rigid) and (along := spots[i].tangential):
-            line = np.array([float(along.get(name, 0)) for name in system.coordinates])
-            normal = normals(system, q, t, [i])[0]
-            size = np.linalg.norm(normal / np.sqrt(mass))  # of the row whose reaction is shared
-            rubbing[row] = -law.friction * np.sign(slips[i]) * line / np.sqrt(mass) / size
+    root = np.sqrt(system.evaluate(q, t=t).mass)
+    for i, line in rubbing_lines(system, q, t, shut).items():
+        if i in slips:
+            size = np.linalg.norm(normals(system, q, t, [i])[0] / root)  # of the row whose reaction is shared
+            rubbing[len(system.rows) + shut.index(i)] = -np.sign(slips[i]) * line / root / size
     forces = found.idle.T @ rubbing
     beside = forces - forces @ np.linalg.pinv(found.rows, RANK) @ found.rows  # what joints and contacts do not hold
     return bool(np.abs(beside).max(initial=0.0) > SHARE)
+
+
+def rubbing_lines(system: System, q: np.ndarray, t: float, shut: list[int]) -> dict[int, np.ndarray]:
+    """By the places of rough contacts among `System.contacts`: the rows of their slips, times friction."""
+    spots = contacts(system.equations()(system.parameters).pose(q.tolist(), t))
+    found = {}
+    for i in shut:
+        law = system.mechanism.joints[system.mechanism.owner(system.contacts[i])].contact
+        if isinstance(law, Rigid) and (along := spots[i].tangential):
+            found[i] = law.friction * np.array([float(along.get(name, 0)) for name in system.coordinates])
+    return found
+
+
+def jams(system: System, q: np.ndarray, v: np.ndarray, shut: list[int]) -> list[str]:
+    """The contacts that slide at time 0 with so much friction that a push along their normal draws them shut: no force
+    keeps them from it, and they stop sliding by an impulse though nothing strikes (Painleve's paradox)."""
+    here, found = system.evaluate(q), []
+    for i, line in rubbing_lines(system, q, 0.0, shut).items():
+        if abs(line @ v) <= SLOWEST:  # it sticks
+            continue
+        normal = normals(system, q, 0.0, [i])[0]
+        push = (normal - np.sign(line @ v) * line) / here.mass
+        held = np.linalg.lstsq((here.B / here.mass) @ here.B.T, here.B @ push, rcond=RANK)[0]
+        if normal @ (push - (here.B / here.mass).T @ held) < 0:
+            found.append(system.contacts[i])
+    return found
