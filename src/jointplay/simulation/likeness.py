@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.checks import sizes as lengths
 from ..model.mechanism import Mechanism
 from ..physics import record
 
@@ -29,7 +30,7 @@ SELDOM = 0.1  # of all samples: where one companion is far apart in more, its di
 TOUCHED = 3.0  # times the estimated error of places: what passes nearer may as well touch
 NEARLY = 0.1  # of the range of a gap: what passes farther away is no touch, whatever is known of it
 SAME = 1e-9  # of a time: samples that are this near are at one
-ROUNDING = 1e-12  # of an angle of 1 rad, or of the farthest place: a smaller range is that of nothing that moves
+ROUNDING = 1e-12  # of an angle of 1 rad, or of the largest length: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
 COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
 PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
@@ -101,7 +102,7 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
     alike = ("angle",) if name == "angle" else ("x", "y")
     size = max(float(np.ptp(own[one], axis=0).max(initial=0.0)) for one in alike)
     far = max(float(np.abs(own[one]).max(initial=0.0)) for one in alike)
-    rounding = ROUNDING * (max(far, 1.0) if name == "angle" else far)
+    rounding = ROUNDING * max(far, 1.0 if name == "angle" else max(lengths(mechanism).values(), default=0.0))
     return np.full(len(labels), size if size > rounding else math.inf)
 
 
