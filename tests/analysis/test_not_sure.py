@@ -112,3 +112,21 @@ def test_neighbours_that_become_the_same_number_at_once():
     assert gentle(thing, plan, 1e-7) == 1.0
     found = watched(lambda fine: thing if fine == 1 else None, plan, sweep=False).exponents["as it is"]
     assert found.floored and found.value > -400.0
+
+
+def test_a_period_that_finer_steps_do_not_have_is_open():
+    """A ball on a shaken table that locks to it now and then: 13 drive periods with steps of 10 us, and 20 by a
+    calculation from impact to impact in 40 digits; whether neighbouring motions meet is open, too."""
+    w = 2 * math.pi * 10
+    ball = jp.loads(f"""
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{table: {{mass: 1, inertia: 1}}, ball: {{mass: 0.1, inertia: 1e-3}}}}
+joints:
+  T: {{kind: prismatic, between: [ground.O, table.centre], axis: [0, 1]}}
+  B: {{kind: prismatic, between: [table.centre, ball.centre], axis: [0, 1], lower: 0, stop_restitution: 0.5}}
+drives: {{D: {{kind: position, of: T, motion: {{kind: sine, amplitude: {4.5 * 9.81 / w**2}, frequency: {w}}}}}}}
+start: {{ball.y: 0.001}}
+""")
+    found = jp.verdict(ball, until=10.0)
+    assert found.verdict == INCONCLUSIVE and found.multiple is None
+    assert any("finer steps lead to another motion" in row.says for row in found.evidence)

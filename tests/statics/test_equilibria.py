@@ -296,3 +296,20 @@ def test_that_the_control_loop_is_off_is_told():
     }
     found = equilibria(library.pendulum().replace(control=loop), starts=8)
     assert [e.text for e in found] == [f"{kind}, with its control loop off" for kind in ("stable", "unstable")]
+
+
+@pytest.mark.parametrize("start", [-1.0, 4.0])
+@pytest.mark.parametrize("stiffness, free", [(1.5, 1.0), (1.5, 2 * math.pi), (3.0, 3.0)])
+def test_rests_of_a_torsion_spring_lie_turns_apart(stiffness, free, start):
+    """9.81 cos a + k (a - free) = 0 has three or five solutions; those of half a turn about the start were found."""
+    arm = loads(f"""
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{a: {{bar: 1, mass: 2}}}}
+joints: {{J: {{kind: revolute, between: [ground.O, a.start]}}}}
+forces: {{k: {{kind: torsion, between: [ground, a], stiffness: {stiffness}, free_angle: {free}}}}}
+start: {{a: {start}}}
+""")
+    angles = np.linspace(-40, 40, 400_001)
+    moment = 9.81 * np.cos(angles) + stiffness * (angles - free)
+    wanted = angles[:-1][moment[:-1] * moment[1:] < 0]
+    assert sorted(float(e.q[2]) for e in equilibria(System(arm))) == pytest.approx(wanted, abs=3e-4)

@@ -100,6 +100,16 @@ def by_finer_steps(seen: Watched) -> np.ndarray | None:
     return np.asarray(np.abs(difference(seen.names, one[:count], two[:count])).max(axis=0))
 
 
+def meets(seen: Watched, late: np.ndarray, multiple: int) -> bool:
+    """Whether finer steps lead to the motion that repeats after so many drive periods, which they may reach some of
+    these earlier or later."""
+    finer = phases(seen, seen.states[1])
+    finer, orbit = finer[len(finer) // 2 :], late[-multiple:]
+    turns = (np.arange(len(finer)) + shift for shift in range(multiple))
+    off = (np.abs(difference(seen.names, finer, orbit[turn % multiple])).max(axis=0) for turn in turns)
+    return any(np.median([seen.shares(one).max() for one in part]) <= VAGUE for part in off)
+
+
 def enough_periods(seen: Watched) -> bool:
     """Whether there are so many drive periods that one can be seen again."""
     return len(seen.states[0]) // PER_PERIOD >= 2 * LEAST
@@ -129,6 +139,10 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
     details["strobed"] = dict(zip(seen.names, off.T, strict=True))  # at each phase, in the units of the number
     clear = spread > CLEAR * (seen.error or 0.0)
     listed = [repeat_evidence(multiple, shown, rule, len(late), sign, parting, clear)]
+    if multiple and sign >= 0 and finer is not None and np.median(finer) > VAGUE and not meets(seen, late, multiple):
+        said = "but finer steps lead to another motion, and whether neighbouring ones meet is open"
+        listed[0] = replace(listed[0], says=f"{listed[0].says}; {said}", votes=INCONCLUSIVE)
+        multiple = None
     listed.append(spread_evidence(seen, off[widest], spreads[widest], widest, late[:, widest], details))
     if changed is not None and finer is not None:
         details["finer"] = dict(zip(seen.names, changed.T, strict=True))  # likewise

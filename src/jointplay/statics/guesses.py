@@ -11,6 +11,8 @@ from ..model.clearances import Following
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
+MOST_TURNS = 5  # from the start: so far rests are looked for where springs count turns
+COUNTS = 1e-9  # of the loads: a change by a whole turn that is none
 ELSEWHERE = 24  # with angles that are not given anywhere
 
 
@@ -124,3 +126,14 @@ def placed_alike(system: System) -> np.ndarray | None:
         elif owner not in mine.forces and owner != "control":
             return None
     return first.place
+
+
+def wound(system: System, q: np.ndarray, t: float, moments: np.ndarray) -> float:
+    """How far (rad) from q rests may be turned by the moments of the bodies (N m): half a turn, or more where forces
+    are others after a whole turn, as those of torsion springs are."""
+    here, far = system.evaluate(q, t=t).F, np.pi
+    for i in np.arange(2, len(q), 3):
+        there = system.evaluate(q + 2 * np.pi * np.eye(len(q))[i], t=t).F
+        change, most = abs(there[i] - here[i]), float(moments.sum())
+        far = max(far, np.pi + 2 * np.pi * most / change) if change > COUNTS * most else far
+    return float(min(far, 2 * np.pi * MOST_TURNS))
