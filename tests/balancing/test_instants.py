@@ -108,3 +108,56 @@ def test_a_force_that_does_not_repeat_is_told():
     made = engine({"kind": "polynomial", "coefficients": [0.0, 1.0]})
     [note] = balancing.balance(made, "force-rms", "crank:radius=80mm").notes
     assert note.startswith("over 0.2 s, the period of the drives, for force 'gas' is of kind 'polynomial' and does not")
+
+
+def geared(rod="300 mm"):
+    return jp.loads(f"""
+name: geared slider-crank
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0], M: [1, 0]}}}}
+bodies:
+  rotor: {{mass: 1, inertia: 1e-4}}
+  crank: {{bar: 100 mm, mass: 0.5 kg}}
+  rod: {{bar: {rod}, mass: 0.8 kg}}
+  slider: {{mass: 1 kg, inertia: 1e-3 kg*m^2}}
+joints:
+  R: {{kind: revolute, between: [ground.M, rotor.centre]}}
+  G: {{kind: gear, between: [rotor, crank], ratio: -0.1}}
+  J1: {{kind: revolute, between: [ground.O, crank.start]}}
+  J2: {{kind: revolute, between: [crank.end, rod.start]}}
+  J3: {{kind: revolute, between: [rod.end, slider.centre]}}
+  J4: {{kind: prismatic, between: [ground.O, slider.centre], axis: [1, 0]}}
+drives: {{motor: {{kind: angle, of: rotor, motion: {{kind: constant_speed, speed: 3000 rpm}}}}}}
+""")
+
+
+def test_behind_a_gear_a_motion_repeats_later_than_its_drive():
+    """A tenth of a turn of the crank was looked at, balanced, and called the period; and it "assembles throughout"."""
+    slow = geared()
+    found = balancing.balance(slow, "force-rms", "crank:radius=60mm")
+    run = jp.simulate(found.mechanism, 0.2, every=0.2 / 720)
+    force = balancing.shaking(run).force.values[:-1]
+    assert found.after["shaking_force_rms"] == pytest.approx(float(np.sqrt((force**2).mean())), rel=1e-3)
+    assert found.design["crank.counterweight.mass"] == pytest.approx(2.25, rel=1e-3)
+    said = jp.verdict(slow)
+    assert said.verdict == "periodic" and said.period == pytest.approx(0.2) and said.multiple == 10
+    assert any("cannot be assembled" in text for text in jp.check(geared("95 mm")).warnings)
+    assert not jp.check(slow).warnings
+
+
+def test_a_linkage_that_comes_round_in_two_turns_of_its_crank():
+    """Galloway's: a kite whose follower turns once in two turns of the crank, through its change points."""
+    kite = jp.loads("""
+gravity: [0, 0]
+ground: {points: {O: [0, 0], C: [0.1, 0]}}
+bodies: {crank: {bar: 0.1, mass: 1}, coupler: {bar: 0.25, mass: 1}, follower: {bar: 0.25, mass: 1}}
+joints:
+  A: {kind: revolute, between: [ground.O, crank.start]}
+  B: {kind: revolute, between: [crank.end, coupler.start]}
+  D: {kind: revolute, between: [coupler.end, follower.end]}
+  E: {kind: revolute, between: [ground.C, follower.start]}
+drives: {m: {kind: angle, of: crank, motion: {kind: constant_speed, start: 1, speed: 60 rpm}}}
+start: {follower: 0.7}
+""")
+    said = jp.verdict(kite)
+    assert said.period == pytest.approx(2.0) and said.multiple == 2

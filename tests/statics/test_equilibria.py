@@ -313,3 +313,21 @@ start: {{a: {start}}}
     moment = 9.81 * np.cos(angles) + stiffness * (angles - free)
     wanted = angles[:-1][moment[:-1] * moment[1:] < 0]
     assert sorted(float(e.q[2]) for e in equilibria(System(arm))) == pytest.approx(wanted, abs=3e-4)
+
+
+def test_rests_of_geared_arms_are_all_found():
+    """An arm that turns another three times as fast: three stable rests in a turn, of which one was found."""
+    arms = loads("""
+ground: {points: {O: [0, 0], Q: [2, 0]}}
+bodies: {a: {bar: 1, mass: 2}, w: {bar: 0.8, mass: 3}}
+joints:
+  J: {kind: revolute, between: [ground.O, a.start]}
+  K: {kind: revolute, between: [ground.Q, w.start]}
+  G: {kind: gear, between: [a, w], ratio: 3, offset: 0.3}
+start: {a: -1}
+""")
+    angles = np.linspace(0, 2 * np.pi, 100_001)
+    moment = 9.81 * np.cos(angles) + 3 * 3 * 9.81 * 0.4 * np.cos(3 * angles + 0.3)
+    wanted = angles[:-1][moment[:-1] * moment[1:] < 0]
+    found = sorted(float(e.q[2]) % (2 * np.pi) for e in equilibria(System(arms)))
+    assert found == pytest.approx(wanted, abs=1e-4)

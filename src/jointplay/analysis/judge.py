@@ -17,6 +17,7 @@ from ..physics.steps.moreau_jean import STEP
 from ..series import spelled
 from ..simulation import Simulation, default_stepper
 from ..statics import assemble, freedom
+from ..statics.cycle import ROUNDS, rounds
 from ..system import System
 from .contact_numbers import contact_evidence, variants
 from .evidence import PERIODIC, VERDICTS, Evidence, Verdict, decided
@@ -237,9 +238,13 @@ def ensure_signal(mechanism: Mechanism, signal: str | None) -> None:
 
 def determined(mechanism: Mechanism, period: float) -> Verdict:
     """The verdict on a mechanism that its drives move without leaving it any freedom."""
+    count = rounds(System(mechanism, max(ROUNDS * period, 10.0)), period)
     said = "the drives leave no degree of freedom, so the motion repeats with them; there are no neighbouring motions"
+    if count is None:
+        said += f"; but bodies are not back in {ROUNDS} of their periods, as behind gears of odd ratios: this is theirs"
     found = [Evidence("degrees of freedom", 0.0, None, said, PERIODIC, decides=True)]
-    return Verdict(PERIODIC, period, 1, None, None, None, found, "settled: it follows from the drives", mechanism.name)
+    settle, count = "settled: it follows from the drives", count or 1
+    return Verdict(PERIODIC, count * period, count, None, None, None, found, settle, mechanism.name)
 
 
 def fitting(mechanism: Mechanism, stepper: Any, interval: float, fineness: int, until: float) -> Any:

@@ -15,7 +15,7 @@ from ..model.repeats import drive_period
 from ..model.units import RATE, UnitError, parse_quantity
 from ..physics.reduced import ideal
 from ..statics.assembly import RANK, assemble, freedom
-from ..statics.cycle import follow, undriven
+from ..statics.cycle import ROUNDS, follow, rounds, undriven
 from ..statics.drives import period
 from ..system import System
 from .demands import parameters, pulls
@@ -103,6 +103,8 @@ def motion(
         raise InputError(
             f"mechanism {base.name!r}: its drives do not repeat, so there is no period to look at; give times"
         )
+    if times is None and whole is not None:
+        whole, note = come_round(base, whole, note)
     at = np.asarray(whole if times is None else times, float)
     system = System(base, max(float(at.max(initial=0.0)), 10.0))
     path, states = follow(system, at) if at.ndim else seen(system, float(at), times is None, samples)
@@ -140,6 +142,17 @@ def cycle(mechanism: Mechanism) -> tuple[float | None, str]:
         found = period(mechanism)
         why = str(error).partition(";")[0]
         return found, "" if found is None else f"over {found:g} s, the period of the drives, for {why}"
+
+
+def come_round(mechanism: Mechanism, whole: float, note: str) -> tuple[float, str]:
+    """The time (s) after which all bodies are back where they began, some periods of drives and forces, with a note if
+    that takes too long."""
+    if (count := rounds(System(mechanism, max(ROUNDS * whole, 10.0)), whole)) is not None:
+        return count * whole, note
+    more = (
+        f"over {whole:g} s, the period of the drives: not all bodies are back then, nor in {ROUNDS} of them; give times"
+    )
+    return whole, f"{note}; {more}" if note else more
 
 
 def weights(times: np.ndarray, whole: float | None) -> np.ndarray:

@@ -25,7 +25,9 @@ CROSSING = 1e-3  # the same of a step that passes a singular position
 SMOOTH = 0.1  # of the change in a step: by so much it may miss the mean of the velocities at both ends
 PRECISE = 1e-5  # nearer to a singular position velocities have too few digits to be given
 BLURRED = 1e-8  # nearer to one they do not even tell branches apart
+BACK = 1e-6  # rad, or sizes of the mechanism: as far from where it was a body is back
 SLACK = 1e-3  # corrections of a prediction below this are never suspect
+ROUNDS = 100  # periods of drives after which a mechanism should be back where it began
 MOST = 50_000  # steps between two times: minutes
 
 
@@ -71,7 +73,13 @@ class DrivenPath:
         first = self.at(0.0, q)
         if first is None:
             raise ComputationFailed(self.singular(0.0, q))
-        self.state = first
+        self.state = self.first = first
+
+    def back(self) -> bool:
+        """Whether all bodies are where they were at time 0, whole turns aside."""
+        off = (self.state.q - self.first.q) / self.scale
+        off[2::3] = np.remainder(off[2::3] + np.pi, 2 * np.pi) - np.pi
+        return bool(np.abs(off).max(initial=0.0) <= BACK)
 
     def at(self, t: float, q: np.ndarray) -> DrivenState | None:
         """Velocities and accelerations at a closed position; None if it is singular."""
@@ -168,6 +176,21 @@ class DrivenPath:
             f"mechanism {self.system.mechanism.name!r} is in a singular position at t = {t:.6g} s (joints {joints}): "
             f"its velocities are not determined there; choose other times or drives"
         )
+
+
+def rounds(system: System, period: float) -> int | None:
+    """After how many periods (s) of its drives a wholly driven mechanism is back where it began, or cannot go on; that
+    is later than its drives are behind gears, and in some linkages; None if it is not for long."""
+    count = 1
+    try:
+        path = DrivenPath(system)
+        for count in range(1, ROUNDS + 1):
+            path.go(count * period)
+            if path.back():
+                return count
+    except ComputationFailed:
+        return count
+    return None
 
 
 def undriven(system: System, q: np.ndarray) -> list[str]:

@@ -17,7 +17,7 @@ from ..model.parts import ModelError, Problem
 from ..model.repeats import common_period, driven
 from ..system import System, as_system
 from .assembly import assemble, freedom
-from .cycle import DrivenPath, DrivenState, Far, Unassembled
+from .cycle import ROUNDS, DrivenPath, DrivenState, Far, Unassembled
 from .starting import closed, contents
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows
@@ -53,13 +53,13 @@ class Followed:
         known = "do not repeat" if self.period is None else f"repeat after {self.period:.6g} s"
         if self.problem is not None:
             return f"{known}; they cannot be followed"
-        whole = self.period is not None and math.isclose(self.until, self.period)
+        whole = self.period is not None and self.until >= self.period * (1 - 1e-9)
         return f"{known}; it assembles throughout{'' if whole else f' the first {self.until:.6g} s'}"
 
 
 def followed(model: Mechanism | System, until: float | None = None) -> Followed | None:
-    """Follows the drives with all joints closed, over their period or until a time (s) before; None if they leave a
-    degree of freedom, or nothing moves."""
+    """Follows the drives with all joints closed, over their period, or over as many as gears need to be back, or until
+    a time (s) before; None if they leave a degree of freedom, or nothing moves."""
     given = as_system(model)
     mechanism = given.mechanism
     if all(not drive.at_rate and isinstance(drive.motion, Constant) for drive in mechanism.drives.values()):
@@ -73,11 +73,14 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
         path, left = DrivenPath(system, STEPS), STEPS
         fastest = float(np.abs(path.state.v / path.scale).max())
         reach = min(reach, FARTHEST / fastest) if fastest else reach
-        states = []
-        for t in np.linspace(0.0, reach, POINTS + 1):
-            path.most = left
-            states.append(arrived(path, float(t), reach))
-            left -= path.tried
+        states, count, last = [path.state], 0, math.inf if until is None else until
+        while not count or (reach == again and count < ROUNDS and path.state.t < last and not path.back()):
+            for t in np.linspace(count * reach, min((count + 1) * reach, last), POINTS + 1)[1:]:
+                path.most = left
+                states.append(arrived(path, float(t), reach / (3 * POINTS), (count + 1) * reach))
+                left -= path.tried
+            count += 1
+        reach = path.state.t
     except Far:
         return Followed(path.state.t, again, states, None)
     except ComputationFailed as error:
@@ -85,14 +88,14 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
     return Followed(reach, again, states, None)
 
 
-def arrived(path: DrivenPath, t: float, reach: float) -> DrivenState:
-    """The state at a time, or a little later if it is singular just then, which says nothing of what follows."""
+def arrived(path: DrivenPath, t: float, little: float, end: float) -> DrivenState:
+    """The state at a time, or a little (s) later if it is singular just then, which says nothing of what follows."""
     before = path.state, path.turned
     try:
         return path.go(t)
     except ComputationFailed:
-        later = t + reach / (3 * POINTS)
-        if path.state.t != t or later > reach:
+        later = t + little
+        if path.state.t != t or later > end:
             raise
     path.state, path.turned = before
     return path.go(later)

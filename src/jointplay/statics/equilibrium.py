@@ -153,9 +153,10 @@ class _Search:
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
         angles = dict(zip(bodies, self.first[2::3], strict=True))
-        turns = np.pi, wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
+        far = wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
+        turns = dict.fromkeys(bodies, np.pi), dict(zip(bodies, far, strict=True))
         for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
-            turned = {body: x + random.uniform(-1, 1) * turns[i % 2] for body, x in angles.items()}
+            turned = {body: x + random.uniform(-1, 1) * turns[i % 2][body] for body, x in angles.items()}
             begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
             moved = random.uniform(-1, 1, len(begin)) * self.reach
             yield begin + (i % 2) * moved * np.tile([1, 1, 0], len(bodies))  # what slides begins elsewhere, too

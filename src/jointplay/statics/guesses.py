@@ -11,7 +11,7 @@ from ..model.clearances import Following
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
-MOST_TURNS = 5  # from the start: so far rests are looked for where springs count turns
+MOST_TURNS = 5  # from the start: so far rests are looked for where springs or gears count turns
 COUNTS = 1e-9  # of the loads: a change by a whole turn that is none
 ELSEWHERE = 24  # with angles that are not given anywhere
 
@@ -128,12 +128,17 @@ def placed_alike(system: System) -> np.ndarray | None:
     return first.place
 
 
-def wound(system: System, q: np.ndarray, t: float, moments: np.ndarray) -> float:
-    """How far (rad) from q rests may be turned by the moments of the bodies (N m): half a turn, or more where forces
-    are others after a whole turn, as those of torsion springs are."""
-    here, far = system.evaluate(q, t=t).F, np.pi
-    for i in np.arange(2, len(q), 3):
-        there = system.evaluate(q + 2 * np.pi * np.eye(len(q))[i], t=t).F
-        change, most = abs(there[i] - here[i]), float(moments.sum())
-        far = max(far, np.pi + 2 * np.pi * most / change) if change > COUNTS * most else far
-    return float(min(far, 2 * np.pi * MOST_TURNS))
+def wound(system: System, q: np.ndarray, t: float, moments: np.ndarray) -> np.ndarray:
+    """How far (rad) from q rests may be turned, of each body: half a turn, or more where a whole turn changes forces,
+    as those of torsion springs under the moments of the bodies (N m), or constraints, as behind gears."""
+    angles, most = np.arange(2, len(q), 3), float(moments.sum())
+    forces, rows = system.evaluate(q, t=t).F, system.constraints(q, t)[0]
+    turned = [q + 2 * np.pi * np.eye(len(q))[i] for i in angles]
+    change = np.array([abs(system.evaluate(at, t=t).F - forces)[i] for at, i in zip(turned, angles, strict=True)])
+    far = np.full(len(angles), np.pi)
+    for i in np.flatnonzero(change > COUNTS * most):
+        far[i] += 2 * np.pi * most / change[i]
+    moved = np.array([np.abs(system.constraints(at, t)[0] - rows) for at in turned])
+    for row in moved.T[moved.max(axis=0, initial=0.0) > 1.0]:  # rad: of a gear
+        far = np.where(row > 1.0, np.maximum(far, np.pi * row.max() / np.maximum(row, 1.0)), far)
+    return np.asarray(np.minimum(far, 2 * np.pi * MOST_TURNS))
