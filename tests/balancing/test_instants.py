@@ -8,7 +8,7 @@ import pytest
 import jointplay as jp
 from jointplay import balancing
 from jointplay.balancing import motion
-from jointplay.errors import InputError
+from jointplay.errors import ComputationFailed, InputError
 
 GROUND = {"points": {"O": (0.0, 0.0)}}
 
@@ -143,6 +143,10 @@ def test_behind_a_gear_a_motion_repeats_later_than_its_drive():
     assert said.verdict == "periodic" and said.period == pytest.approx(0.2) and said.multiple == 10
     assert any("cannot be assembled" in text for text in jp.check(geared("95 mm")).warnings)
     assert not jp.check(slow).warnings
+    far = slow.with_({"G.ratio": -1 / 120})  # in 700 steps its crank gets round by a few turns of the rotor
+    assert "throughout the first" in jp.check(far).text()
+    with pytest.raises(ComputationFailed, match="cannot be assembled beyond"):
+        jp.verdict(geared("95 mm"))
 
 
 def test_a_linkage_that_comes_round_in_two_turns_of_its_crank():

@@ -331,3 +331,22 @@ start: {a: -1}
     wanted = angles[:-1][moment[:-1] * moment[1:] < 0]
     found = sorted(float(e.q[2]) % (2 * np.pi) for e in equilibria(System(arms)))
     assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_a_spring_at_a_coupler_is_not_wound_up_by_turns_that_it_cannot_make():
+    """The coupler of a crank-rocker swings between 0.38 and 0.96 rad, or as far below 0 in the other assembly."""
+    bars = loads("""
+ground: {points: {O: [0, 0], C: [0.4, 0]}}
+bodies: {crank: {bar: 0.1, mass: 3}, coupler: {bar: 0.35, mass: 1}, rocker: {bar: 0.25, mass: 1}}
+joints:
+  A: {kind: revolute, between: [ground.O, crank.start]}
+  B: {kind: revolute, between: [crank.end, coupler.start]}
+  D: {kind: revolute, between: [coupler.end, rocker.end]}
+  C: {kind: revolute, between: [ground.C, rocker.start]}
+forces: {t: {kind: torsion, between: [crank, coupler], stiffness: 0.1, free_angle: 4}}
+start: {crank: 0, coupler: 45 deg, rocker: 110 deg}
+""")
+    found = equilibria(System(bars))
+    assert all(0.38 < abs(e.q[5]) < 0.963 for e in found)
+    turned = sorted(float(e.q[2]) for e in found if e.stability == "stable" and e.q[5] > 0)
+    assert {-13.925, -7.885, -1.805, 4.287, 10.376} <= {round(x, 3) for x in turned}

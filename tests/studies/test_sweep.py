@@ -459,3 +459,21 @@ def test_a_part_of_a_saltelli_table_keeps_its_base_points():
 def test_what_is_no_limit_or_percentile_is_refused(asked, said):
     with pytest.raises(InputError, match=said):
         asked(jp.sweep(lambda x: x, {"x": jp.uniform(0, 1)}, samples=8))
+
+
+def test_runs_that_pass_a_singular_position_are_doubtful_in_loads():
+    """A parallelogram that lies flat at 0.25 s, a sample: its coupler falls freely there."""
+    flat = jp.loads("""
+ground: {points: {O: [0, 0], C: [0.3, 0]}}
+bodies: {crank: {bar: 0.1, mass: 1}, coupler: {bar: 0.3, mass: 1}, rocker: {bar: 0.1, mass: 1}}
+joints:
+  A: {kind: revolute, between: [ground.O, crank.start]}
+  B: {kind: revolute, between: [crank.end, coupler.start]}
+  D: {kind: revolute, between: [coupler.end, rocker.end]}
+  C: {kind: revolute, between: [ground.C, rocker.start]}
+drives: {m: {kind: angle, of: crank, motion: {kind: constant_speed, speed: 60 rpm, start: 90 deg}}}
+start: {coupler: 0, rocker: 90 deg}
+""")
+    for metric, told in (("peak(effort[m])", True), ("max(x[coupler])", False)):
+        table = jp.sweep(flat, {"crank.mass": [1.0]}, until=0.4, metrics=[metric])
+        assert ("passed a singular position" in str(table.outcome.values[0])) == told

@@ -49,7 +49,8 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
         which = "a singular position" if passes == 1 else f"{passes} singular positions"
         yield (
             f"passed {which}, {where}: rows depend on each other there, and the branch was kept by its rates; "
-            "forces may grow without bound there, and then peaks tell only how near a step came"
+            "forces may grow without bound there, and then peaks tell only how near a step came; a sample just there "
+            "has accelerations and forces of no meaning"
         )
     for joint, push in one.pushes.items():
         if push < 0:  # where that ends a run, its outcome says so

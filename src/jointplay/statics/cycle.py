@@ -179,17 +179,16 @@ class DrivenPath:
 
 
 def rounds(system: System, period: float) -> int | None:
-    """After how many periods (s) of its drives a wholly driven mechanism is back where it began, or cannot go on; that
-    is later than its drives are behind gears, and in some linkages; None if it is not for long."""
-    count = 1
-    try:
-        path = DrivenPath(system)
-        for count in range(1, ROUNDS + 1):
+    """After how many periods (s) of its drives a wholly driven mechanism is back where it began: behind gears, and in
+    some linkages, more than one; None if it is not for long."""
+    path = DrivenPath(system)
+    for count in range(1, ROUNDS + 1):
+        try:
             path.go(count * period)
-            if path.back():
-                return count
-    except ComputationFailed:
-        return count
+        except Far:
+            return None
+        if path.back():
+            return count
     return None
 
 

@@ -47,14 +47,14 @@ class Followed:
     period: float | None
     states: list[DrivenState]
     problem: ComputationFailed | None
+    back: bool = False  # all bodies were where they began
 
     def text(self) -> str:
         """One line for people."""
         known = "do not repeat" if self.period is None else f"repeat after {self.period:.6g} s"
         if self.problem is not None:
             return f"{known}; they cannot be followed"
-        whole = self.period is not None and self.until >= self.period * (1 - 1e-9)
-        return f"{known}; it assembles throughout{'' if whole else f' the first {self.until:.6g} s'}"
+        return f"{known}; it assembles throughout{'' if self.back else f' the first {self.until:.6g} s'}"
 
 
 def followed(model: Mechanism | System, until: float | None = None) -> Followed | None:
@@ -85,7 +85,7 @@ def followed(model: Mechanism | System, until: float | None = None) -> Followed 
         return Followed(path.state.t, again, states, None)
     except ComputationFailed as error:
         return Followed(reach, again, [], error)
-    return Followed(reach, again, states, None)
+    return Followed(reach, again, states, None, again is not None and path.back())
 
 
 def arrived(path: DrivenPath, t: float, little: float, end: float) -> DrivenState:

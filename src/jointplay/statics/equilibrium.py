@@ -19,7 +19,8 @@ from ..system import Evaluation, System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
 from .cycle import in_seconds
 from .factors import free_ways
-from .guesses import guess, wound
+from .guesses import guess
+from .winding import walks, within, wound
 
 BALANCED = 1e-9  # share of the loads of a body that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
@@ -136,8 +137,7 @@ class _Search:
         return max(size, min(give, 1e3 * size))
 
     def starts(self, count: int) -> Iterator[np.ndarray]:
-        """The assembled start, the equilibria of the mechanism without play with its joints leaning both ways along
-        their forces, then random angles."""
+        """The start, equilibria without play with joints leaning both ways along their forces, then random angles."""
         bodies, random = list(self.system.mechanism.bodies), np.random.default_rng(0)
         yield self.first
         if self.loose:
@@ -152,14 +152,16 @@ class _Search:
                         lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
-        angles = dict(zip(bodies, self.first[2::3], strict=True))
         far = wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
-        turns = dict.fromkeys(bodies, np.pi), dict(zip(bodies, far, strict=True))
+        yield from walks(self.system, self.first, self.t, self.held, lambda q: self.forces(q).free, far)
         for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
-            turned = {body: x + random.uniform(-1, 1) * turns[i % 2][body] for body, x in angles.items()}
+            turned = {b: x + random.uniform(-np.pi, np.pi) for b, x in zip(bodies, self.first[2::3], strict=True)}
             begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
-            moved = random.uniform(-1, 1, len(begin)) * self.reach
-            yield begin + (i % 2) * moved * np.tile([1, 1, 0], len(bodies))  # what slides begins elsewhere, too
+            begin += (
+                (i % 2) * random.uniform(-1, 1, len(begin)) * self.reach * np.tile([1, 1, 0], len(bodies))
+            )  # slides
+            if not far or within(self.system, begin, self.first, self.t, self.held):
+                yield begin
 
     def leans(self, q: np.ndarray) -> np.ndarray:
         """Where the loose joints lean: the way from first to second point over the clearance."""

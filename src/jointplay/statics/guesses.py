@@ -11,8 +11,6 @@ from ..model.clearances import Following
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
-MOST_TURNS = 5  # from the start: so far rests are looked for where springs or gears count turns
-COUNTS = 1e-9  # of the loads: a change by a whole turn that is none
 ELSEWHERE = 24  # with angles that are not given anywhere
 
 
@@ -126,19 +124,3 @@ def placed_alike(system: System) -> np.ndarray | None:
         elif owner not in mine.forces and owner != "control":
             return None
     return first.place
-
-
-def wound(system: System, q: np.ndarray, t: float, moments: np.ndarray) -> np.ndarray:
-    """How far (rad) from q rests may be turned, of each body: half a turn, or more where a whole turn changes forces,
-    as those of torsion springs under the moments of the bodies (N m), or constraints, as behind gears."""
-    angles, most = np.arange(2, len(q), 3), float(moments.sum())
-    forces, rows = system.evaluate(q, t=t).F, system.constraints(q, t)[0]
-    turned = [q + 2 * np.pi * np.eye(len(q))[i] for i in angles]
-    change = np.array([abs(system.evaluate(at, t=t).F - forces)[i] for at, i in zip(turned, angles, strict=True)])
-    far = np.full(len(angles), np.pi)
-    for i in np.flatnonzero(change > COUNTS * most):
-        far[i] += 2 * np.pi * most / change[i]
-    moved = np.array([np.abs(system.constraints(at, t)[0] - rows) for at in turned])
-    for row in moved.T[moved.max(axis=0, initial=0.0) > 1.0]:  # rad: of a gear
-        far = np.where(row > 1.0, np.maximum(far, np.pi * row.max() / np.maximum(row, 1.0)), far)
-    return np.asarray(np.minimum(far, 2 * np.pi * MOST_TURNS))

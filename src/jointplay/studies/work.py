@@ -23,6 +23,7 @@ from .subject import Machine, PlainFunction, Subject
 
 MISSING, DONE, ENDED, RAISED = range(4)
 MEANINGS = "missing done ended_early raised"
+LOADS = "force", "moment", "effort", "acceleration"  # in names of metrics: what may have no bound
 TWINS = 64  # ideal twins that a worker keeps
 AHEAD = 256  # runs that wait for a lane
 
@@ -142,11 +143,20 @@ class Job:
         return found
 
     def unseen(self, reading: Reading) -> str:
-        """What there is to say of a run whose samples do not show its motion, if numbers are taken over them."""
+        """What there is to say of a run whose samples do not show its motion, if numbers are taken over them, or of one
+        that passes a singular position, if these are of loads."""
         names = [metric.name for metric in self.metrics if metric.sampled] + [metric.name for metric in self.keep]
         text = coarse(reading) if names else ""
-        doubtful = f"This run is doubtful in {', '.join(names)}: {text}"
-        return f"{doubtful}; choose a shorter time between samples (every)." if text else ""
+        if text:
+            doubtful = f"This run is doubtful in {', '.join(names)}: {text}"
+            return f"{doubtful}; choose a shorter time between samples (every)."
+        loads = [metric.name for metric in [*self.metrics, *self.keep] if any(part in metric.name for part in LOADS)]
+        if not (loads and reading.lasting("singular.passes") > 0):
+            return ""
+        said = (
+            "it passed a singular position, and a sample or step beside one has forces and accelerations of no meaning"
+        )
+        return f"This run is doubtful in {', '.join(loads)}: {said}."
 
     def judged(self, task: Task, run: Ended | Exception, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
         """How a run ended, the time that it reached, what went wrong, its numbers; twin: the ideal twin's run."""
