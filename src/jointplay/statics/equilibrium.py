@@ -152,14 +152,13 @@ class _Search:
                         lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
+        slides = self.reach * np.tile([1, 1, 0], len(bodies))  # what does begins elsewhere, too
         far = wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
         yield from walks(self.system, self.first, self.t, self.held, lambda q: self.forces(q).free, far)
         for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
             turned = {b: x + random.uniform(-np.pi, np.pi) for b, x in zip(bodies, self.first[2::3], strict=True)}
             begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
-            begin += (
-                (i % 2) * random.uniform(-1, 1, len(begin)) * self.reach * np.tile([1, 1, 0], len(bodies))
-            )  # slides
+            begin += (i % 2) * slides * random.uniform(-1, 1, len(begin))
             if not far or within(self.system, begin, self.first, self.t, self.held):
                 yield begin
 
