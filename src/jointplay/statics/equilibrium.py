@@ -48,11 +48,9 @@ class Equilibrium:
 
 
 def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
-    """All equilibria found from so many deterministic starts, drives held at time t; the valid and stable ones first.
-    Of more than thirty bodies the starts are fewer in proportion.
-
-    Of a continuous family of equilibria one is given.  Stops are not leant on: a rest against a stop is not searched,
-    and a position beyond one is given, but is not valid.  A control loop is off: its actuators do nothing.
+    """All equilibria found from so many deterministic starts (of more than thirty bodies fewer), drives held at time t;
+    the valid and stable ones first.  Of a continuous family one is given.  Stops are not leant on: a rest against one
+    is not searched, and a position beyond it is not valid.  A control loop is off: its actuators do nothing.
 
     >>> from jointplay.model import library
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
@@ -139,6 +137,7 @@ class _Search:
     def starts(self, count: int) -> Iterator[np.ndarray]:
         """The start, equilibria without play with joints leaning both ways along their forces, then random angles."""
         bodies, random = list(self.system.mechanism.bodies), np.random.default_rng(0)
+        slides = self.reach * np.tile([1, 1, 0], len(bodies))  # what does begins elsewhere, too
         yield self.first
         if self.loose:
             tight = System(self.system.mechanism.with_({f"{n}.{j.opened_by}": 0.0 for n, j in self.loose.items()}))
@@ -148,11 +147,10 @@ class _Search:
                     lean = np.zeros(len(rows))
                     for (name, joint), way in zip(self.loose.items(), ways, strict=True):
                         both = [i for i, row in enumerate(rows) if self.system.mechanism.owner(row) == name]
-                        lean[both] = way * joint.looseness * e.multipliers[both]
-                        lean[both] /= np.linalg.norm(e.multipliers[both]) or 1.0
+                        push = e.multipliers[both]
+                        lean[both] = way * joint.looseness * push / (np.linalg.norm(push) or 1.0)
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
-        slides = self.reach * np.tile([1, 1, 0], len(bodies))  # what does begins elsewhere, too
         far = wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
         yield from walks(self.system, self.first, self.t, self.held, lambda q: self.forces(q).free, far)
         for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
