@@ -440,3 +440,18 @@ start: {d.x: 0, d.x.rate: 0}
 """)
     run = jp.simulate(drawer, 0.5)
     assert not any("sensitive" in note for note in results.notes(run)) and abs(float(run.x[-1, 0])) < 1e-9
+
+
+def test_a_body_without_length_that_rests_on_its_stop_is_not_sensitive():
+    """Its place is rounding, 1e-23 m, and nothing of the mechanism has a length that would tell."""
+    pressed = jp.loads("""
+gravity: [0, 0]
+ground: {points: {O: [0, 0]}}
+bodies: {b: {mass: 1 kg, inertia: 0.1}}
+joints: {G: {kind: prismatic, between: [ground.O, b.centre], axis: [0, 1], lower: 0, stop_restitution: 0.3}}
+forces: {f: {kind: force, at: b.centre, y: {kind: sine, amplitude: 5, frequency: 0.3, offset: -2, phase: -0.3}}}
+start: {b.y: 0}
+""")
+    run = jp.simulate(pressed, 2.0)
+    assert results.notes(run) == []
+    assert stated(run)["G.peak_force"]["error"] < 1e-6

@@ -17,6 +17,7 @@ import numpy as np
 from ..model.checks import sizes as lengths
 from ..model.mechanism import Mechanism
 from ..physics import record
+from ..physics.motion import ROUND_OFF
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -103,7 +104,7 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
     size = max(float(np.ptp(own[one], axis=0).max(initial=0.0)) for one in alike)
     far = max(float(np.abs(own[one]).max(initial=0.0)) for one in alike)
     rounding = ROUNDING * max(far, 1.0 if name == "angle" else max(lengths(mechanism).values(), default=0.0))
-    return np.full(len(labels), size if size > rounding else math.inf)
+    return np.full(len(labels), size if size > max(rounding, ROUND_OFF) else math.inf)
 
 
 def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) -> dict[str, np.ndarray]:
