@@ -76,7 +76,7 @@ def refuse_passages(system: System, passages: list[float]) -> None:
 def reactions(system: System, states: list[DrivenState], pole: complex) -> tuple[tuple[Any, Any], tuple[float, float]]:
     """Shaking force and moment from what the ground does to the mechanism in its joints and by its drives, with weight,
     springs and loads; and the sizes of the largest force (N) and of a lever (m)."""
-    lam = multipliers(states)
+    lam = multipliers(system, states)
     forces, moments, largest = [], [], 1e-300
     for state, one in zip(states, lam, strict=True):
         at = state.q[0::3] + 1j * state.q[1::3] - pole

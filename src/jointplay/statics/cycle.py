@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
 LARGEST = 0.5  # greatest predicted change in one step, in radians or sizes of the mechanism
 CROSSING = 1e-3  # the same of a step that passes a singular position
 SMOOTH = 0.1  # of the change in a step: by so much it may miss the mean of the velocities at both ends
-PRECISE = 1e-5  # nearer to a singular position velocities have too few digits to be given
+CLEAR = 1e-3  # conditioning below which accelerations and efforts have lost half of their digits
+AROUND = 0.1  # rad, or sizes of the mechanism: as far away are states that have them all
+PLACES = np.array([0.3, 0.5, 0.75, 1.0])  # where such states are taken, before and after, as shares of that
+ALIKE = 1e-8  # of the largest: by how much it may matter to leave the farthest of them out
+NEARER = 0.1  # of the best conditioning: what is above is no singular position, but a gear, or a small body
+PRECISE = 1e-4  # a state that does not follow from those around it has too few digits from here on
+HARDLY = 1e-5  # as any state has
+DETERMINED = 1e-6  # reactions and efforts have, however well the state is known
 BLURRED = 1e-8  # nearer to one they do not even tell branches apart
 BACK = 1e-6  # rad, or sizes of the mechanism: as far from where it was a body is back
 SLACK = 1e-3  # corrections of a prediction below this are never suspect
@@ -65,6 +73,7 @@ class DrivenPath:
         self.kept = [i for i, row in enumerate(system.rows) if row not in free.redundant]
         self.redundant = free.redundant
         self.passages: list[float] = []
+        self.firmest = 0.0  # the best conditioning on the way
         rates = rate_rows(system)
         drives, own = system.mechanism.drives, system.mechanism.owner
         self.rates = [drives[own(row)] for row, rate in zip(system.rows, rates, strict=True) if rate]
@@ -72,7 +81,7 @@ class DrivenPath:
         self.turned = Held(tuple(np.array(system.rows)[rates]), rows, rows @ q)
         first = self.at(0.0, q)
         if first is None:
-            raise ComputationFailed(self.singular(0.0, q))
+            raise ComputationFailed(singular(self.system, 0.0, q))
         self.state = self.first = first
 
     def back(self) -> bool:
@@ -107,7 +116,46 @@ class DrivenPath:
         return Held(self.turned.labels, self.turned.rows, self.turned.values + turns)
 
     def go(self, until: float) -> DrivenState:
-        """The state at a later (or, before the first, earlier) time; steps are halved where the branch is in doubt."""
+        """The state at a later (or, before the first, earlier) time."""
+        here, smooth = self.walk(until), None
+        near = not self.firmest or here.conditioning < NEARER * self.firmest
+        if near and here.conditioning < CLEAR:
+            smooth = self.from_around(here)
+            near = here.conditioning < NEARER * self.firmest
+        if smooth is None and here.conditioning < (PRECISE if near else HARDLY):
+            raise ComputationFailed(singular(self.system, until, here.q))
+        self.state = smooth or here
+        return self.state
+
+    def from_around(self, here: DrivenState) -> DrivenState | None:
+        """A state beside a singular position by those around it, where the motion goes smoothly through: to solve for
+        it costs the more digits the nearer it is, and of efforts by the fourth power."""
+        fastest, turned, passages = float(np.abs(here.v / self.scale).max()), self.turned, [*self.passages]
+        found: list[DrivenState] = []
+        try:
+            for side in (-1.0, 1.0) if fastest else ():
+                self.state, self.turned = here, turned
+                found += [self.walk(here.t + float(side * AROUND / fastest * place)) for place in PLACES]
+        except ComputationFailed:
+            found = []
+        self.state, self.turned, self.passages = here, turned, passages
+        if not found or min(state.conditioning for state in found) < CLEAR:
+            return None
+        parts = []
+        for part, size in (("q", self.scale), ("v", self.scale * fastest), ("a", self.scale * fastest**2)):
+            values = np.array([getattr(state, part) for state in found])
+            near = [i for i in range(len(found)) if (i + 1) % len(PLACES)]
+            best, fewer = (between(here.t, [found[i].t for i in use], values[use]) for use in (range(len(found)), near))
+            if (np.abs(best - fewer) > ALIKE * np.maximum(np.abs(values).max(axis=0), size)).any():
+                return None
+            parts.append(best)
+        q, v, a = parts
+        if (np.abs(q - here.q) > ALIKE * self.scale).any():
+            return None
+        return replace(here, q=q, v=v, a=a, equations=self.system.evaluate(q, v, here.t))
+
+    def walk(self, until: float) -> DrivenState:
+        """The state at another time as it is solved for; steps are halved where the branch is in doubt."""
         step, halvings, begin, self.tried = until - self.state.t, 0, self.state.t, 0
         if np.abs(self.state.v * step / self.scale).max() > 10 * self.most * LARGEST:
             raise Far(self.far(begin, until))
@@ -131,12 +179,11 @@ class DrivenPath:
                     share = now.conditioning / (now.conditioning + new.conditioning)
                     self.passages.append(now.t + share * dt)
                 self.state, self.turned, step, halvings = new, turned, 2 * dt, 0
+                self.firmest = max(self.firmest, new.conditioning)
                 continue
             step, halvings = dt / 2, halvings + 1
             if abs(step) <= 1e-13 * (abs(until) + abs(now.t)) or halvings > 200:
                 raise self.stuck(until)
-        if self.state.conditioning < PRECISE:
-            raise ComputationFailed(self.singular(until, self.state.q))
         return self.state
 
     def goes_on(self, now: DrivenState, new: DrivenState, move: float, last: bool) -> bool:
@@ -167,15 +214,23 @@ class DrivenPath:
                     f"mechanism {self.system.mechanism.name!r} cannot be assembled beyond t = {now.t:.6g} s: at "
                     f"{ahead:.6g} s {text} stay open (m or rad); check lengths and the motion of the drives"
                 )
-        return ComputationFailed(self.singular(*((until, q) if self.at(until, q) is None else (now.t, now.q))))
+        return ComputationFailed(singular(self.system, *((until, q) if self.at(until, q) is None else (now.t, now.q))))
 
-    def singular(self, t: float, q: np.ndarray) -> str:
-        """The sentence for a position in which the drives do not determine the motion."""
-        joints = weakest(self.system, self.system.evaluate(q, t=t).B, len(q) - 1)
-        return (
-            f"mechanism {self.system.mechanism.name!r} is in a singular position at t = {t:.6g} s (joints {joints}): "
-            f"its velocities are not determined there; choose other times or drives"
-        )
+
+def singular(system: System, t: float, q: np.ndarray, what: str = "velocities") -> str:
+    """The sentence for a position in which the drives do not determine the motion, or what it needs."""
+    joints = weakest(system, system.evaluate(q, t=t).B, len(q) - 1)
+    return (
+        f"mechanism {system.mechanism.name!r} is in a singular position at t = {t:.6g} s (joints {joints}): "
+        f"its {what} are not determined there; choose other times or drives"
+    )
+
+
+def between(t: float, times: Sequence[float], values: np.ndarray) -> np.ndarray:
+    """What the polynomial through values at some times is at another."""
+    from scipy.interpolate import BarycentricInterpolator  # type: ignore[import-untyped]
+
+    return np.asarray(BarycentricInterpolator(times, values)(t))
 
 
 def rounds(system: System, period: float) -> int | None:
@@ -218,10 +273,12 @@ def follow(system: System, times: ArrayLike) -> tuple[DrivenPath, list[DrivenSta
     return path, [path.go(float(t)) for t in at]
 
 
-def multipliers(states: list[DrivenState]) -> np.ndarray:
+def multipliers(system: System, states: list[DrivenState]) -> np.ndarray:
     """What the constraints must apply for the motion, M a = F + B^T lam; the least ones if rows are redundant."""
     found = []
     for state in states:
+        if state.conditioning < DETERMINED:
+            raise ComputationFailed(singular(system, state.t, state.q, "reactions and efforts"))
         e = state.equations
         need, firm = e.mass * state.a - e.F, square(e.B)
         found.append(firm.solve(need, "T") if firm else np.linalg.lstsq(e.B.T, need, rcond=RANK)[0])
@@ -273,7 +330,7 @@ def inverse_dynamics(mechanism: Mechanism | System, times: ArrayLike) -> xarray.
             text = "inverse dynamics knows no friction of pins; leave it out, or simulate the driven mechanism"
             raise ModelError(Problem(("joints", name, "pin_friction"), text))
     path, states = follow(system, times)
-    return _dataset(path, states, multipliers(states))
+    return _dataset(path, states, multipliers(system, states))
 
 
 def _dataset(path: DrivenPath, states: list[DrivenState], forces: np.ndarray | None) -> xarray.Dataset:
