@@ -199,8 +199,9 @@ def tracking_error(
     """
     settled = float(run.attrs.get("settled", 0.0)) if reference is None else 0.0
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
-    rows = _controlled(run, signals) if reference is None else _against(run, reference, signals)
-    time, text, left_out = run.time.values, "signals, their references and their errors.", ""
+    time = run.time.values if reference is None else _compared_at(run, reference)
+    rows = _controlled(run, signals) if reference is None else _against(run, reference, signals, time)
+    text, left_out = "signals, their references and their errors.", ""
     if signals is None and not isinstance(reference, dict):
         errors = {name: (error, unit) for name, (_, _, error, unit) in rows.items()}
         shown, left_out = foremost(list(rows), _by_unit(errors), "with the largest errors", "signals")
@@ -250,11 +251,24 @@ def _controlled(run: xarray.Dataset, signals: Sequence[str] | None) -> Drawn:
     return {n: (aims[n][0] + errors[n][0], aims[n][0], *errors[n]) for n in names}
 
 
+def _compared_at(run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset) -> np.ndarray:
+    """The samples of a run, or those of another result that has fewer: between these it is not known."""
+    own = run.time.values
+    if not hasattr(reference, "data_vars"):
+        return own
+    other = reference["time"].values  # type: ignore[union-attr]
+    within = other[(other >= own[0] - 1e-9) & (other <= own[-1] + 1e-9)]
+    return within if 1 < len(within) < np.count_nonzero(own <= other[-1] + 1e-9) else own
+
+
 def _against(
-    run: xarray.Dataset, reference: Mapping[str, Reference] | xarray.Dataset, signals: Sequence[str] | None
+    run: xarray.Dataset,
+    reference: Mapping[str, Reference] | xarray.Dataset,
+    signals: Sequence[str] | None,
+    time: np.ndarray,
 ) -> Drawn:
-    """Signals against what the caller gives."""
-    columns, time = flat(run), run.time.values
+    """Signals at some times against what the caller gives."""
+    columns = flat(run)
     if isinstance(reference, Mapping) and not hasattr(reference, "data_vars"):
         wanted: dict[str, Any] = dict(reference)
     else:
@@ -269,7 +283,8 @@ def _against(
         if name not in columns:
             raise InputError(f"no signal {name!r} in this result; there are {', '.join(list(columns)[1:13])}, ...")
         aim = np.broadcast_to(np.asarray(given(time) if callable(given) else given, float), time.shape)
-        rows[name] = columns[name], aim, columns[name] - aim, _units(run, name)
+        value = columns[name] if len(time) == len(columns["time"]) else _at(time, columns, name)
+        rows[name] = value, aim, value - aim, _units(run, name)
     return rows
 
 
