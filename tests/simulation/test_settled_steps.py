@@ -1,5 +1,7 @@
 """The last sample, and where results count anew, inside the long steps of Runge-Kutta: each run was judged fine."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,19 @@ def test_means_of_a_loop_count_from_the_very_time_on():
 
     for name in ("error_rms", "control_rms"):
         assert mean(2.0, 0.4, name) == pytest.approx(mean(2.0, 0.0, name) - mean(0.4, 0.0, name), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "until, settled, every",
+    [(1.0, 0.7, 1e-3), (0.4, 0.35, 4e-4), (0.1, 0.009, 1e-3), (0.3, 0.2094395, math.tau / 3000)],
+)
+def test_a_sample_just_behind_settled_has_forces_as_without_it(until, settled, every):
+    """0.7 s is 1e-16 s before the sample 700 ms: a step of that length told what places are rounded by as forces, of
+    10^5 to 10^8 N; one of 1e-8 s some percent."""
+    slider = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+    plain, parted = (jp.simulate(slider, until, every=every, settled=x, error=False) for x in (0.0, settled))
+    assert np.array_equal(plain.time, parted.time)
+    beside = np.abs(plain.time.values - settled) < 1.5 * every
+    for name in ("force_x", "force_y", "effort", "x_acceleration"):
+        a, b = (run[name].values[beside] for run in (plain, parted))
+        assert b == pytest.approx(a, rel=2e-3, abs=2e-3 * np.abs(plain[name].values).max())

@@ -29,6 +29,7 @@ STRUCK, RESTART = 0.2, 3.0  # after an impact: the share of the step that is lef
 FIRST, LAST = 1.0, 2.0  # what a sample waits for
 TURN = 0.5  # rad: by more no body turns in a step in which contacts are looked for
 BEHIND = 0.05  # of a step: samples so near behind it are taken with those inside it
+LEAST = 1e-2  # of a step: a shorter one, tried for a sample, would tell what rounding of places closes as forces
 EDGE = 2e-14  # of the time: so far before and behind a knot it is not felt
 
 
@@ -170,12 +171,12 @@ class ChosenMarch(March):
         # as a rounded number: a fused product would let the interval into the last bit of a sample
         time = from_bits(bits(number(following.value) * p["stepper.interval"]))
         waits = memory("samples.waiting", 0.0)  # FIRST: the step before the sample; LAST: the sample, whatever it is
-        meets = abs(time - ahead) <= edge  # what differs by rounding alone is one time, and no step lies between
+        goal = where(ahead > until + edge, until, ahead)
+        meets = abs(time - goal) <= edge  # what differs by rounding alone is one time, and no step lies between
         # just behind the step a sample is still tried from here: what a very short step closes would count as force
         sampled_up_to = ahead + where(marked, 0.0, BEHIND * h)
         sampling = (time <= sampled_up_to) & ~meets & (time < until) & (waits.value != FIRST)
-        lands = ~sampling & (ahead >= until - edge)
-        after = motion.after = where(sampling, time, where(lands & (ahead > until + edge), until, ahead))
+        after = motion.after = where(sampling, maximum(time, now.t + LEAST * h), goal)
         motion.counts = ~sampling
         begun, struck = (
             memory("impacts.begun", -1),
@@ -198,9 +199,10 @@ class ChosenMarch(March):
         best = where(error <= 1.0, where(early, self.restart(h), where(uncut, best, chosen.value)), best)
         chosen.value = where(sampling | beyond, chosen.value, best)
         stop(~sampling & ~(error <= 1.0) & (chosen.value < 1e-13 * maximum(now.t, 1e-3)), STEP_TOO_SMALL)
-        meets, done = meets & taken & ~early & (after == ahead), taken & (end.t >= until - edge)
+        meets, done = meets & taken & ~early, taken & (end.t >= until - edge)
         branch(taken, lambda: self.take(kept, now, step, early, marked & ~early & (after == ahead)), lambda: None)
-        branch(sampled | meets | done, lambda: self.sample(step, where(sampled | meets, time, end.t)), lambda: None)
+        at = where(sampled | meets, time, end.t)
+        branch(sampled | meets | done, lambda: self.sample(now, step, at), lambda: None)
         following.value = following.value + where(sampled | meets | (done & (time <= until)), whole(1), 0)
         self.pause(done)
 
@@ -254,10 +256,18 @@ class ChosenMarch(March):
         kept.value = replace(end, recent=replace(end.recent, length=length))
         self.taken.value = self.taken.value + 1
 
-    def sample(self, step: Step, time: Scalar) -> None:
-        """Write down the end of a step, which is at this time but for rounding."""
+    def sample(self, now: State, step: Step, time: Scalar) -> None:
+        """Write down the end of a step, which is at this time but for rounding; or what is before the end of a very
+        short one."""
         assert step.shown is not None
-        self.record.sample(replace(step.end, t=time), step.shown(), step.pose)
+        end = step.end
+        share = (time - now.t) / maximum(end.t - now.t, EDGE * EDGE)
+
+        def before_it(x: Scalar, y: Scalar) -> Scalar:
+            return where(share < 1.0, x + share * (y - x), y)
+
+        q, v, z, w = mapped(before_it, (now.q, now.v, now.z, now.w), (end.q, end.v, end.z, end.w))
+        self.record.sample(replace(end, t=time, q=q, v=v, z=z, w=w), step.shown())
 
 
 def longest(rates: Vector, turn: Scalar = TURN) -> Scalar:
