@@ -12,6 +12,7 @@ import numpy as np
 from .. import statics
 from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
+from ..physics.motion import LOSSES
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -33,7 +34,7 @@ def audit(reading: Reading) -> list[Finding]:
     """What makes the run trustworthy, judged by the run's own scales."""
     found = [
         Finding("position drift", max(reading.largest("drift"), drift(reading)), "m or rad"),
-        Finding("energy imbalance", reading.largest("imbalance"), "J"),
+        Finding("energy imbalance", max(reading.largest("imbalance"), imbalance(reading)), "J"),
         Finding("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
     ]
     found += of_impulses(reading) if reading.stepper.impulsive else []
@@ -185,6 +186,15 @@ def swing(reading: Reading) -> float:
         ready = ready[n:, n:] - ready[n:, :n] @ np.linalg.pinv(ready[:n, :n], RANK) @ ready[:n, n:]
         fastest = max(fastest, float(np.linalg.eigvalsh(ready)[-1]))
     return reading.stepper.step * math.sqrt(fastest)  # type: ignore[attr-defined]
+
+
+def imbalance(reading: Reading) -> float:
+    """What samples, which may lie inside steps, leave of the balance of energies (J)."""
+    columns, here, names = reading.columns, reading.one.here, reading.simulation.text.state
+    assert names is not None
+    done = (-columns[name] if name in LOSSES else columns[name] for name in names.w)
+    left = columns["kinetic"] + columns["potential"] - float(here.kinetic + here.potential) - sum(done)
+    return float(np.abs(left).max(initial=0.0))
 
 
 def drift(reading: Reading) -> float:
