@@ -13,6 +13,7 @@ from .. import statics
 from ..model.clearances import Compliant, Following
 from ..physics.knots import motions
 from ..physics.motion import LOSSES
+from ..physics.record import CONTACTS, MODE
 from ..physics.step import Stepper
 from .judgement import judged, verdict
 from .outcome import Finding, Outcome
@@ -38,6 +39,8 @@ def audit(reading: Reading) -> list[Finding]:
         Finding("peak kinetic energy", reading.largest("kinetic", float(reading.one.here.kinetic)), "J"),
     ]
     found += of_impulses(reading) if reading.stepper.impulsive else []
+    if reading.labels or reading.stepper.impulsive:
+        found.append(Finding("penetration", max(reading.largest("penetration"), sunk(reading)), "m or rad"))
     spans = [motion.shortest() for _, motion in motions(reading.mechanism)]
     if not reading.stepper.adaptive and min(spans, default=math.inf) < math.inf:
         ratio = reading.stepper.step / min(spans)  # type: ignore[attr-defined]
@@ -66,7 +69,6 @@ def of_impulses(reading: Reading) -> list[Finding]:
     off = float(np.abs(here.B @ v - here.speed).max(initial=0.0))
     return [
         Finding("velocity drift at the end", off, "m/s or rad/s"),
-        Finding("penetration", reading.largest("penetration"), "m or rad"),
         Finding("play crossed in one step", reading.largest("crossing"), "1"),
         Finding("delay of impacts", reading.largest("late"), "1"),
         Finding("contact violation", reading.largest("violation"), "1"),
@@ -189,12 +191,23 @@ def swing(reading: Reading) -> float:
 
 
 def imbalance(reading: Reading) -> float:
-    """What samples, which may lie inside steps, leave of the balance of energies (J)."""
+    """What samples, which may lie inside steps, leave of the balance of energies (J); nothing is told where numbers
+    were set on the way, which gives energy."""
+    if reading.one.changes:
+        return 0.0
     columns, here, names = reading.columns, reading.one.here, reading.simulation.text.state
     assert names is not None
     done = (-columns[name] if name in LOSSES else columns[name] for name in names.w)
     left = columns["kinetic"] + columns["potential"] - float(here.kinetic + here.potential) - sum(done)
     return float(np.abs(left).max(initial=0.0))
+
+
+def sunk(reading: Reading) -> float:
+    """How deep (m or rad) contacts are in their walls at samples at which they count as free."""
+    both = (
+        (reading.columns[label + CONTACTS["gap"].end], reading.columns[label + MODE.end]) for label in reading.labels
+    )
+    return max((float(-gap[mode == 0].min(initial=0.0)) for gap, mode in both), default=0.0)
 
 
 def drift(reading: Reading) -> float:
