@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import jointplay as jp
@@ -44,3 +45,39 @@ def test_a_weight_lifts_when_the_pull_exceeds_it() -> None:
     y = 4 * (end**3 - lifts**3) / 6 - 2 * lifts**2 * (end - lifts) - 9.81 * (end - lifts) ** 2 / 2
     run = jp.simulate(jp.loads(LIFTED), until=end, stepper=jp.MoreauJean(rtol=RTOL))
     assert run.y.values[-1, 0] == pytest.approx(y, rel=10 * RTOL)
+
+
+BLOCK = """
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 1, inertia: 0.002}}}}
+joints:
+  J: {{kind: prismatic, between: [ground.O, b.centre], axis: [1, 0], clearance: 0.1 mm, length: 100 mm,
+      contact: {{kind: rigid, friction: 0.3, static_friction: 0.5}}}}
+forces: {{F: {{kind: force, at: b.centre, x: {push}}}}}
+start: {{b.x: 0, b.x.rate: {rate}, b.y: -0.1 mm}}
+"""
+ROTOR = """
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{b: {{mass: 1, inertia: 0.0025}}}}
+joints:
+  J: {{kind: revolute, between: [ground.O, b.centre], clearance: 0.1 mm, journal_radius: 50 mm,
+      contact: {{kind: rigid, friction: 0.3, static_friction: 0.5}}}}
+  S: {{kind: slot, between: [ground.O, b.centre], axis: [0, 1]}}
+forces: {{F: {{kind: torque, on: b, torque: {push}}}}}
+start: {{b: 0, b.rate: {rate}, b.y: -0.1 mm}}
+"""
+
+
+@pytest.mark.parametrize("stepper", [jp.MoreauJean(rtol=1e-5), jp.MoreauJean(1e-3), jp.MoreauJean(1e-3, order=1)])
+@pytest.mark.parametrize(("text", "arm", "name"), [(BLOCK, 1.0, "x"), (ROTOR, 0.05, "angle")])
+def test_what_turns_back_sticks_only_if_static_friction_can_hold_it(text, arm, name, stepper) -> None:
+    """A block, and a rotor in its bearing, under a push of `load` times the weight against their slip: friction of 0.5
+    holds them where they come to rest; else they slide on, and friction is never more than 0.3."""
+    for load in (0.45, 0.8):
+        for speed in 0.3 + 0.0237 * np.arange(8):
+            made = jp.loads(text.format(push=-load * 9.81 * arm, rate=speed / arm))
+            run = jp.simulate(made, until=0.3, stepper=stepper, error=False)
+            stops = speed / (9.81 * (0.3 + load))
+            x = speed * stops / 2 - (9.81 * (load - 0.3) * (0.3 - stops) ** 2 / 2 if load > 0.5 else 0.0)
+            assert run[name].values[-1, 0] * arm == pytest.approx(x, abs=3e-3)
+            assert float(run.peak_force[0]) <= 9.81 * math.hypot(1, load if load < 0.5 else 0.3) * (1 + 1e-6)

@@ -7,12 +7,15 @@ that stay open or go on sliding, which is what they mostly do, have a closed for
 
 Contacts of one body that stick together share their friction as they like.  So one that sticks and would bear more than
 its static friction allows bears just that, and slips only if the others do not hold the body beside it.
+
+One that slid and whose slip turns in the step sticks if static friction could hold it at rest under the load of the
+step; else it slides on the other way, and friction has not been more than that of sliding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..engine.text import branch, loop, seldom
 from ..engine.trees import mapped
@@ -47,6 +50,12 @@ class ContactProblem:
     active: Vector
     mode: Vector
     smooth: list[bool]  # contacts without friction
+    slips: Vector = field(default_factory=list)  # at the beginning of the step (m/s); 0, or none, in an impact
+
+    @property
+    def apart(self) -> list[bool]:
+        """Which contacts have static friction of their own."""
+        return [one is not other for one, other in zip(self.friction, self.static, strict=True)]
 
     @property
     def count(self) -> int:
@@ -70,19 +79,55 @@ def solve_contacts(problem: ContactProblem) -> Answer:
         [where(still, 0.0, mu) for still, mu in zip(idle, row, strict=True)]
         for row in (problem.friction, problem.static)
     )
-    apart = [a is not b for a, b in zip(problem.friction, problem.static, strict=True)]
+    apart = problem.apart
     static = [mu if other else rough for mu, other, rough in zip(given, apart, friction, strict=True)]
     problem = replace(problem, friction=friction, static=static)
-    if problem.count == 1:
-        answer = single(problem)
-    else:
-        first = likely(problem)
-        answer = pair(problem, first) if problem.count == 2 else several(problem, first)
+    answer = solved(problem)
+    if problem.slips and any(apart):
+        answer = turned(problem, answer)
     modes = [
         mode if still is False else where(still & (mode > OPEN), STICKING, mode)
         for still, mode in zip(idle, answer.modes, strict=True)
     ]
     return replace(answer, modes=modes)
+
+
+def solved(problem: ContactProblem) -> Answer:
+    """The impulses, by the number of contacts."""
+    if problem.count == 1:
+        return single(problem)
+    first = likely(problem)
+    return pair(problem, first) if problem.count == 2 else several(problem, first)
+
+
+def turned(problem: ContactProblem, answer: Answer) -> Answer:
+    """The answer, but for contacts that slid and now stick by more than the friction of sliding: they may only if they
+    would be held from rest, too.  In a step in which the slip turns the impulse alone does not tell."""
+    p, every = answer.impulses, range(problem.count)
+    slid = [
+        False if smooth else (mode == FORWARD) | (mode == BACKWARD)
+        for mode, smooth in zip(problem.mode, problem.smooth, strict=True)
+    ]
+    doubtful = [
+        slid[i] & (answer.modes[i] == STICKING) & (abs(p[2 * i + 1]) > problem.friction[i] * p[2 * i])
+        for i in every
+        if problem.apart[i]
+    ]
+
+    def again() -> Answer:
+        b = list(problem.b)
+        for i in every:
+            b[2 * i + 1] = b[2 * i + 1] - where(slid[i], problem.slips[i], 0.0)
+        rest = [where(moved, STICKING, mode) for moved, mode in zip(slid, problem.mode, strict=True)]
+        held = solved(replace(problem, b=b, mode=rest)).modes
+        static = [
+            where(slid[i] & (held[i] != STICKING), mu, most) if problem.apart[i] else mu
+            for i, (mu, most) in enumerate(zip(problem.friction, problem.static, strict=True))
+        ]
+        return solved(replace(problem, static=static))
+
+    found: Answer = branch(either(doubtful), seldom(again), lambda: answer)
+    return found
 
 
 def wedged(problem: ContactProblem, i: int) -> Scalar:
@@ -125,6 +170,8 @@ def single(problem: ContactProblem) -> Answer:
 
     # with strong friction the slip equation may lose its sign; what sticks is then always a solution
     held = reverses | (mode == STICKING) | (wnn + slope * wnt <= 0)
+    if problem.apart[0]:  # what turns may be held by more than what it slides against
+        held = held | (mode == sides[1])
     n, t, m = branch(held, stick, lambda: (slip, slope * slip, sides[0]))
     on = problem.active[0] & (bn < 0)
     n, t, m = where(on, n, 0.0), where(on, t, 0.0), where(on, m, OPEN)
@@ -169,9 +216,7 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
     """The first modes, then local switches, then all combinations; the least violated wins."""
     every, W, b = range(problem.count), problem.W, problem.b
     static, active = problem.static, problem.active
-    apart = [
-        one is not other for one, other in zip(problem.friction, static, strict=True)
-    ]  # static friction of its own
+    apart = problem.apart
     soft = [[w * (1 + SOFT) if i == j else w for j, w in enumerate(row)] for i, row in enumerate(W)]
 
     fastest: Scalar = 1e-300

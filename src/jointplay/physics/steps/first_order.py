@@ -181,7 +181,7 @@ class RigidStep:
                 W[k][k] = maximum(W[k][k], 1e-3 * PIVOT * free)  # drives may leave it no way at all, or rounding
             blocked.append((gaps[i] <= 0) & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free))
         smooth = [c.tangential is None for c in near.contacts]
-        problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth)
+        problem = ContactProblem(W, b, friction, static, [gap <= 0 for gap in gaps], held, smooth, old[1::2])
         changes = [one.change for one in responses]
         found = self.activated(problem, gaps, changes) if len(gaps) > 1 else self.impulses(problem, gaps, changes)
         p, violation = found.answer.impulses, found.answer.violation

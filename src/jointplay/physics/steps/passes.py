@@ -241,7 +241,9 @@ class Pass:
             blocked = active[i] & (b[2 * i] < 0) & (W[2 * i][2 * i] <= PIVOT * free)
             fail(blocked & counts, BLOCKED, i, -gaps[i])
         smooth = [c.tangential is None for c in near.contacts]
-        answer: Answer = solve_contacts(ContactProblem(W, b, friction, static, active, self.state.modes, smooth))
+        slips = [where(self.impact, 0.0, x) for x in old[1::2]]
+        problem = ContactProblem(W, b, friction, static, active, self.state.modes, smooth, slips)
+        answer: Answer = solve_contacts(problem)
         p = answer.impulses
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
         opened = [free_rates[2 * i] + dot(W[2 * i], p) for i in every]
