@@ -27,7 +27,7 @@ from ..physics.step import Stepper
 from ..run import wants_eager
 from .judgement import judged
 from .lanes import default_stepper
-from .likeness import Tracks, course, course_of, drawn, forgotten, misses, strayed, wander
+from .likeness import Tracks, course, course_of, drawn, forgotten, grazes, misses, strayed, wander
 from .outcome import Finding
 from .second_looks import beside_samples, feeble, surpassed, unlike
 
@@ -54,8 +54,8 @@ FORGOTTEN = (
     "such as peaks and counts, may come out anywhere within their errors; shares and means over a longer time tell more"
 )
 STRAYED = (
-    "{0} is elsewhere for a while at another tolerance: peaks and counts of that time may be off by more than their "
-    "errors; compare two tolerances"
+    "{0} is elsewhere for a while at another tolerance: numbers of that time, and what follows from it, may be off by "
+    "more than their errors; compare two tolerances"
 )
 SLIPS = (
     "{0} sticks and slips: in steps of one length the instant at which it begins to slip is known to a step, which "
@@ -64,6 +64,10 @@ SLIPS = (
 MISSED = (
     "{0}: turns back at t = {1:.6g} s before it touches, by {2:.1g} m or rad, less than places of bodies are known to: "
     "whether it touches there is open, and so is what follows; a tighter tolerance tells"
+)
+GRAZED = (
+    "{0}: comes back from afar and touches at t = {1:.6g} s at {2:.1g} m/s or rad/s, next to nothing: what follows "
+    "goes by errors of that speed, and numbers may be off by several times their errors; a tighter tolerance tells"
 )
 # headline numbers, and the families in which one is small beside another
 HEADLINES = {
@@ -221,10 +225,12 @@ def errors(
     times: float,
     draws: bool = False,
     sensitive: bool = False,
+    late: Mapping[str, np.ndarray] | None = None,
 ) -> list[dict[str, Any]]:
     """The headline numbers of a run, each with its unit, its estimated error and whether it is determined; times: the
     error over the largest difference to the other runs; draws: it is by what they are that another one may be;
-    sensitive: no better than a tenth of what is the largest of a motion, and than some of the time of shares."""
+    sensitive: no better than a tenth of what is the largest of a motion, and than some of the time of shares; late:
+    what errors are at least, by how they were lately."""
     found, entries = headlines(run, mechanism), []
     most, forces = largest(found, run), ("peak_force", "joint_impulse")
     torques = {f"{name}.{force}" for name, joint in mechanism.joints.items() if not joint.points for force in forces}
@@ -238,6 +244,8 @@ def errors(
             apart = max(abs(value - x) for x in found_there)
             apart = float(drawn(value, found_there)) if draws else apart
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
+            if late and variable in late and apart:
+                error = max(error, float(late[variable][i]))
             if sensitive:
                 error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
                 error = max(error, SHARED if family == "shares" and apart else 0.0)
@@ -314,13 +322,16 @@ def stated(
         astray = forgotten(run, courses, mechanism)
         aside = strayed(run, courses, mechanism)
         times = max(times, WHOLE) if aside else times
-        found = errors(run, [one.headlines for one in whole], mechanism, times, bool(astray), bool(astray or aside))
+        wandered = wander(run, courses, times, bool(astray))
+        late = {name: off[-1] for name, off in wandered.items()}
+        lines = [one.headlines for one in whole]
+        found = errors(run, lines, mechanism, times, bool(astray), bool(astray or aside), late)
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
         text = run.attrs.pop("judgement_text")
         unknown = ", ".join(one["name"] for one in found if not one["determined"])
         run.attrs |= {"errors": json.dumps(found), **({NOT_DETERMINED: unknown} if unknown else {})}
         run.attrs["judgement_text"] = text
-        for name, off in wander(run, courses, times, bool(astray)).items():
+        for name, off in ((name, off) for name, off in wandered.items() if name in record.BODIES):
             said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
         if astray:
@@ -328,6 +339,8 @@ def stated(
         run = noted(run, STRAYED.format(aside)) if aside else run
         for label, (time, gap) in misses(run, mechanism).items():
             run = noted(run, MISSED.format(label, time, gap))
+        for label, (time, speed) in grazes(run).items():
+            run = noted(run, GRAZED.format(label, time, speed))
         return run
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
     note = f"no error is stated, for no companion of this run reached its end ({ends})"

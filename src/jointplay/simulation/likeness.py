@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..elements import Joint
+from ..elements.drawing import Track
 from ..model.checks import sizes as lengths
+from ..model.clearances import Following
 from ..model.mechanism import Mechanism
 from ..physics import record
 from ..physics.motion import ROUND_OFF
@@ -29,17 +32,21 @@ FAR = 0.1  # of the play, or of the largest range of coordinates: differences of
 OFTEN = 0.5  # of the samples in the last half of a run: what is far apart in more has not only struck a little later
 SELDOM = 0.1  # of all samples: where one companion is far apart in more, its differences do not shrink as tolerances do
 TOUCHED = 3.0  # times the estimated error of places: what passes nearer may as well touch
+GRAZED = 0.05  # of the mean speed of a flight to the farthest: what comes back more slowly has hardly come back
 NEARLY = 0.1  # of the range of a gap: what passes farther away is no touch, whatever is known of it
 SAME = 1e-9  # of a time: samples that are this near are at one
 ROUNDING = 1e-12  # of an angle of 1 rad, or of the largest length: a smaller range is that of nothing that moves
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
 COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
 PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
+SUMS = {name: record.ENERGIES[name].end for name in ("impact_loss", "friction_loss")}
+LATELY = 0.02  # of the samples: where two runs cross each other their difference is nothing for a moment
 
 
 def course(run: Dataset) -> Tracks:
-    """Places and gaps of a result over time."""
-    return {name: run.variables[name].values for name in ("time", *COORDINATES, *PLAYS) if name in run.variables}
+    """Places, gaps and losses of a result over time."""
+    names = (name for name in ("time", *COORDINATES, *PLAYS, *SUMS) if name in run.variables)
+    return {name: run.variables[name].values for name in names}
 
 
 def course_of(reading: Reading) -> Tracks:
@@ -50,7 +57,7 @@ def course_of(reading: Reading) -> Tracks:
         labels = list(reading.mechanism.bodies) if name in COORDINATES else loose
         if labels and labels[0] + end in reading.columns:
             found[name] = np.column_stack([reading.columns[label + end] for label in labels])
-    return found
+    return found | {name: reading.columns[end] for name, end in SUMS.items() if end in reading.columns}
 
 
 def forgotten(run: Dataset, others: Sequence[Tracks], mechanism: Mechanism) -> str:
@@ -73,9 +80,9 @@ def far_apart(
     own, found = course(run), dict[str, list[float]]()
     if run.attrs["degrees_of_freedom"] == 0:
         return found
-    time = own.pop("time")
-    both = [common(time, other["time"], begin) for other in others]
-    for name, values in reversed(own.items()):  # of journals, which come last, rather than of bodies
+    both = [common(own["time"], other["time"], begin) for other in others]
+    for name in (name for name in (*PLAYS, *COORDINATES) if name in own):  # of journals rather than of bodies
+        values = own[name]
         labels = [str(label) for label in run.variables[run.variables[name].dims[-1]].values]
         sizes = sizes_of(own, name, labels, mechanism)
         off = [
@@ -85,7 +92,22 @@ def far_apart(
         for i, label in enumerate(labels):
             here = [float(share[i]) for share in off]
             found[label] = [max(pair) for pair in zip(here, found.get(label, here), strict=True)]
+    if pressed := mechanism.loose(Following):
+        run_places, *places = (journals(tracks, mechanism, pressed) for tracks in (own, *others))
+        for label, joint in pressed.items():
+            pairs = zip(both, places, strict=True)
+            gone = [np.abs(run_places[label][mine] - one[label][theirs]) for (mine, theirs), one in pairs]
+            found[label] = [float(np.mean(d > FAR * joint.looseness)) for d in gone]
     return found
+
+
+def journals(tracks: Tracks, mechanism: Mechanism, joints: Mapping[str, Joint]) -> dict[str, np.ndarray]:
+    """Where journals in permanent contact are in their bearings over time (complex, m), by where bodies are: results
+    do not hold it, and beside the range of bodies the play is nothing."""
+    places, angles = (tracks["x"] + 1j * tracks["y"]).T, tracks["angle"].T
+    centres, turns = (dict(zip(mechanism.bodies, some, strict=True)) for some in (places, angles))
+    track = Track(mechanism, centres, turns, tracks["time"])
+    return {name: joint.magnified(track, name).offset for name, joint in joints.items()}
 
 
 def common(time: np.ndarray, other: np.ndarray, begin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -108,16 +130,27 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
 
 
 def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) -> dict[str, np.ndarray]:
-    """The estimated errors of the coordinates of a run over time, [time, body]: so many times the largest difference to
-    the others, or how far another draw may be."""
+    """The estimated errors of the coordinates of a run, [time, body], and of its losses, [time, 1], over time: so many
+    times the largest difference to the others, or how far another draw may be; the largest of a while."""
     own, found = course(run), {}
-    for name in (name for name in COORDINATES if name in own):
-        values, seen = own[name], []
+    for name in (name for name in (*COORDINATES, *SUMS) if name in own):
+        values, seen = own[name].reshape(len(own["time"]), -1), []
         for other in others:
             mine, theirs = common(own["time"], other["time"])
-            off = (other[name][theirs] - values[mine]).T
+            off = (other[name].reshape(len(other["time"]), -1)[theirs] - values[mine]).T
             seen.append(values + np.column_stack([np.interp(own["time"], own["time"][mine], one) for one in off]))
-        found[name] = drawn(values, seen) if draws else times * np.max([np.abs(values - x) for x in seen], axis=0)
+        apart = drawn(values, seen) if draws else times * np.max([np.abs(values - x) for x in seen], axis=0)
+        found[name] = lately(apart)
+    return found
+
+
+def lately(values: np.ndarray) -> np.ndarray:
+    """The largest of the values up to each time, of a while, [time, what]."""
+    found, seen, count = values.copy(), 1, round(LATELY * len(values))
+    while seen < count:  # as many again each time
+        more = min(seen, count - seen)
+        found[more:] = np.maximum(found[more:], found[:-more])
+        seen += more
     return found
 
 
@@ -138,6 +171,22 @@ def misses(run: Dataset, mechanism: Mechanism) -> dict[str, tuple[float, float]]
         close = np.flatnonzero(back & (nearest < np.minimum(TOUCHED * known[1:-1], NEARLY * np.ptp(gap))))
         if len(close):
             found[label] = float(time[close[0] + 1]), float(max(nearest[close].min(), 0.0))
+    return found
+
+
+def grazes(run: Dataset) -> dict[str, tuple[float, float]]:
+    """Contacts that come back from afar and touch at next to no speed: when (s), and how fast (m/s or rad/s)."""
+    found = dict[str, tuple[float, float]]()
+    if not {"gap", "impact_approach"} <= run.variables.keys():
+        return found
+    time, contacts = run.time.values, run.variables["impact_contact"].values
+    for i, label in enumerate(map(str, run.variables["contact"].values)):
+        struck, speeds = (run.variables[f"impact_{x}"].values[contacts == label] for x in ("time", "approach"))
+        inside = np.searchsorted(time, struck)
+        for k in range(1, len(struck)):
+            gone = run.variables["gap"].values[inside[k - 1] : inside[k], i].max(initial=0.0)
+            if speeds[k] < GRAZED * gone / (struck[k] - struck[k - 1]):
+                found.setdefault(label, (float(struck[k]), float(speeds[k])))
     return found
 
 
