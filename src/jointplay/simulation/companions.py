@@ -244,8 +244,7 @@ def errors(
             apart = max(abs(value - x) for x in found_there)
             apart = float(drawn(value, found_there)) if draws else apart
             error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
-            if late and variable in late and apart:
-                error = max(error, float(late[variable][i]))
+            error = max(error, float(late[variable][i])) if late and variable in late and apart else error
             if sensitive:
                 error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
                 error = max(error, SHARED if family == "shares" and apart else 0.0)
@@ -256,9 +255,8 @@ def errors(
             error = max(error, surpassed(run, variable, i, value)) if variable.startswith("peak") else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
-            said = error if known else None
-            shown = {"name": name, "value": value, "unit": unit, "error": said, "determined": determined}
-            entries.append({**shown, "scale": scale})
+            shown = {"name": name, "value": value, "unit": unit, "error": error if known else None}
+            entries.append({**shown, "determined": determined, "scale": scale})
     return entries
 
 
