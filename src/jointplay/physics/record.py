@@ -87,6 +87,7 @@ def unit_in(unit: str, gaps: Collection[str]) -> str:
     return unit if "rad" not in gaps or turned == unit else f"{unit} or {turned}" if "m" in gaps else turned
 
 
+STILL = 1e-9  # m/s: a slip that is none; a step in which a contact passes through it is a share of time of no account
 NEAR, BENT = 0.8, 0.5  # positions in which rows depend on each other: how near both sides are, how much they may bend
 
 
@@ -254,9 +255,9 @@ class Bookkeeping:
     def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
         for c, touch in zip(found, acting.touches, strict=True):
-            share = 1.0 if self.motion.fixed else acting.over
-            total(f"{c.label}.sticking", where(touch.mode == STICKING, share, 0.0))
-            total(f"{c.label}.sliding", where((touch.mode > OPEN) & (touch.mode < STICKING), share, 0.0))
+            share, rests = 1.0 if self.motion.fixed else acting.over, self.rests(c, touch)
+            total(f"{c.label}.sticking", where(rests, share, 0.0))
+            total(f"{c.label}.sliding", where((touch.mode > OPEN) & ~rests, share, 0.0))
         if not self.motion.remembers:  # steps that are split write their impacts down where they are
             for c, touch in zip(found, acting.touches, strict=True):
                 if c.play is not None:
@@ -264,22 +265,29 @@ class Bookkeeping:
             self.impacts(acting.touches, found, t)
         self.corners(found, acting.touches, 1.0 if self.motion.fixed else acting.over)
 
+    @staticmethod
+    def rests(c: Spot, touch: Touch) -> Scalar:
+        """Where a contact sticks; or bears all the friction that it may, and others of its body hold it."""
+        held = touch.mode == STICKING
+        return held if c.tangential is None else held | ((touch.mode > OPEN) & (abs(touch.slip) <= STILL))
+
     def impacts(self, touches: Sequence[Touch], found: Sequence[Spot], t: Scalar) -> None:
         """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""
-        gained: Scalar = 0.0
+        struck, lost = [touch.struck for touch in touches], [touch.bumped + touch.rubbed for touch in touches]
+        beside: Scalar = 0.0  # lost in contacts that were shut, per contact struck
+        if self.motion.remembers:  # else it is not told from what they lose in the whole step
+            beside = sum(where(hit, 0.0, x) for hit, x in zip(struck, lost, strict=True))
+            beside = beside / maximum(sum(where(hit, 1.0, 0.0) for hit in struck), 1.0)
         for i, (c, touch) in enumerate(zip(found, touches, strict=True)):
-            gained = gained - touch.bumped - touch.rubbed
-            branch(touch.struck, seldom(functools.partial(self.impact, i, c, touch, t)), lambda: None)
-        struck = either([touch.struck for touch in touches])
-        branch(struck, lambda: total("created", maximum(gained, 0.0)), lambda: None)
+            branch(touch.struck, seldom(functools.partial(self.impact, i, c, touch, lost[i] + beside, t)), lambda: None)
+        branch(either(struck), lambda: total("created", maximum(-sum(lost), 0.0)), lambda: None)
 
-    def impact(self, i: int, c: Spot, touch: Touch, t: Scalar) -> None:
+    def impact(self, i: int, c: Spot, touch: Touch, lost: Scalar, t: Scalar) -> None:
         """Count an impact and write it down."""
         total(f"{c.label}.impacts", 1.0)
         if self.motion.fixed and not self.motion.remembers:
             self.late(c, t)
         angle = atan2(c.place.y, c.place.x) if c.place else 0.0
-        lost = touch.bumped + touch.rubbed
         row = {"time": t, "angle": angle, "approach": -touch.approach, "lost": lost}
         emit("impacts", contact=float(i), **row, normal=touch.normal, tangential=touch.tangential)
 
@@ -347,18 +355,18 @@ class Bookkeeping:
         columns |= self.calm.value if kept else self.acts(acting)
         for c, touch in zip(self.contacts(pose), acting.touches, strict=True):
             columns |= {c.label + CONTACTS["gap"].end: c.gap, c.label + CONTACTS["slip"].end: touch.slip}
-            columns[c.label + MODE.end] = self.meaning(touch)
+            columns[c.label + MODE.end] = self.meaning(c, touch)
             if c.place is not None:
                 columns |= {c.joint + s.end: x for s, x in zip(JOURNALS.values(), c.place.parts, strict=True)}
         if motion.loop and acting.command:
             columns |= motion.loop.columns(acting.command, state.q, state.t)
         emit("samples", **columns)
 
-    def meaning(self, touch: Touch) -> Scalar:
+    def meaning(self, c: Spot, touch: Touch) -> Scalar:
         """The mode of a contact as the number of its meaning."""
         if not self.impulsive:
             return where(touch.mode > 0.5, 2.0, 0.0)
-        sliding = where(touch.mode == STICKING, 3.0, where(touch.mode > OPEN, 2.0, 0.0))
+        sliding = where(self.rests(c, touch), 3.0, where(touch.mode > OPEN, 2.0, 0.0))
         return where(touch.closes, 1.0, sliding)
 
     def begun(self, state: State, acting: Acting, steered: Sequence[Scalar]) -> None:

@@ -48,6 +48,7 @@ SHARED = 0.05  # of the time: by so much shares of it are known at best where a 
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
 SAME = 1e-9  # m or rad: a motion of less is none
+PICKED = 0.999  # of a peak: where a reaction is so large while it is open, the peak is one that was picked
 BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a singular position
 FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
@@ -263,13 +264,27 @@ def errors(
 def beyond(run: Dataset, simulation: Simulation) -> set[str]:
     """Numbers of which companions know nothing: reactions that balance leaves open, all that friction makes of them,
     and peaks beside a singularity."""
-    pairs = itertools.product(json.loads(run.attrs["open_reactions"]), REACTIONS, ("", "_settled"))
-    found = {f"{name}.{what}{end}" for name, what, end in pairs} | unbounded(run, simulation)
-    if simulation.each[0].undecided:  # only what is driven is known
-        driven = {"angles", "places"} if simulation.each[0].freedom.degrees == 0 else set()
-        every = itertools.chain(*headlines(run, simulation.base.mechanism).values())
-        found |= {one.name for one in every if one.family not in driven}
+    one, every = simulation.each[0], headlines(run, simulation.base.mechanism)
+    found, among = unbounded(run, simulation), set(json.loads(run.attrs["open_reactions"]))
+    for variable, some in every.items():
+        what, begin = variable.removesuffix("_settled"), run.attrs.get("settled") if "_settled" in variable else 0.0
+        for name, value, *_ in some if what in REACTIONS else ():
+            if (label := name.rpartition(".")[0]) in among:
+                ways = [way for t, way in one.leeways[label].items() if t >= begin]
+                found |= {name} if passed(run, what, value, ways) else set()
+    if one.undecided:  # only what is driven is known
+        driven = {"angles", "places"} if one.freedom.degrees == 0 else set()
+        found |= {one.name for one in itertools.chain(*every.values()) if one.family not in driven}
     return found
+
+
+def passed(run: Dataset, what: str, value: float, open_ways: Sequence[statics.Leeway]) -> bool:
+    """Whether the largest of a reaction is one of those that are open, or may be less than one of them.  Friction that
+    sticks bears part of an impact only where the contacts that rub are pressed in it."""
+    if HEADLINES[what] == "impulses" and open_ways and all(math.isfinite(way.most) for way in open_ways):
+        rough = (run.variables["friction_force"].values != 0).any(axis=0)
+        return bool(run.variables["peak_impulse"].values[rough].max(initial=0.0) > NOTHING * value)
+    return any(max(PICKED * way.most, way.now) > PICKED * value or what == "peak_moment" for way in open_ways)
 
 
 def with_slips(run: Dataset) -> Dataset:

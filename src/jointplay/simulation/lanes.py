@@ -52,6 +52,7 @@ class Lane:
     refused: Outcome | None = None  # an end before the first step
     stepper: Stepper | None = None  # of a companion: with other numbers than the simulation's
     undecided: bool = False  # its motion depends on reactions that balance leaves open
+    leeways: dict[str, dict[float, statics.Leeway]] = field(default_factory=dict)  # of these, by the times of samples
 
     @cached_property
     def notes(self) -> list[str]:

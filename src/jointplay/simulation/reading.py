@@ -127,11 +127,20 @@ class Reading:
         for joint, place in zip(one.system.journals, one.here.places, strict=True):
             first |= {joint + signal.end: x for signal, x in zip(record.JOURNALS.values(), place, strict=True)}
         if one.here.gaps.min(initial=math.inf) <= TOUCHING:  # what presses is known from the first step
-            first |= early
-            resting = zip(one.system.contacts, one.here.gaps, strict=True)
-            first |= {label + record.MODE.end: SLIDING for label, gap in resting if gap <= TOUCHING}
+            first |= early | self.touching(rows)
         table = np.vstack([[first.get(name, 0.0) for name in rows], np.transpose([*rows.values()])])
         return dict(zip(rows, table.T, strict=True))
+
+    def touching(self, rows: Mapping[str, np.ndarray]) -> dict[str, float]:
+        """Slip and mode of what touches at the start, before the first of the other samples."""
+        one, found = self.one, dict[str, float]()
+        resting = np.flatnonzero(one.here.gaps <= TOUCHING).tolist()
+        slips = {i: float(row @ one.v) for i, (row, _) in statics.tangents(one.system, one.q, 0.0, resting).items()}
+        for i in resting:
+            slip, mode = (one.system.contacts[i] + signal.end for signal in (record.CONTACTS["slip"], record.MODE))
+            slides = abs(slips.get(i, 0.0)) > record.STILL or not len(rows[mode])
+            found |= {slip: slips.get(i, 0.0), mode: SLIDING if slides else max(SLIDING, float(rows[mode][0]))}
+        return found
 
     def table(self, labels: Sequence[str], signal: Signal, dimension: str) -> Any:
         """A variable over time and labels."""

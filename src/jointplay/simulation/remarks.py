@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import numpy as np
 from .. import statics
 from ..model.clearances import Compliant, Rigid
 from ..physics.knots import motions
-from ..physics.record import CONTACTS, JOURNALS, MEANINGS, MODE
+from ..physics.record import CONTACTS, JOURNALS, MEANINGS, MODE, MULTIPLIER
 from .auditing import some
 from .outcome import Outcome
 
@@ -32,8 +31,8 @@ LOCKING = (
     "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
 )
 UNSHARED = (
-    "{0}: balance does not determine these reactions, for more joints or closed contacts hold than are needed; those "
-    "told are one way to share the load, and {1}. What bears how much is up to stiffness: leave out "
+    "{0}: balance does not determine these reactions, for more joints, closed contacts or friction at rest hold than "
+    "are needed; those told are one way to share the load, and {1}. What bears how much is up to stiffness: leave out "
     "what is not needed, or use compliant contact"
 )
 RUBBING = "friction goes by them, so that motion and losses are those of one way, too"
@@ -173,25 +172,41 @@ def swinging(reading: Reading, label: str) -> float:
 
 
 def shared(reading: Reading) -> list[str]:
-    """The joints, drives and contacts whose reactions balance leaves open for a while; the lane then knows whether its
-    motion is, too, by friction."""
-    system, redundant = reading.system, bool(reading.one.freedom.redundant)
-    looks = some(reading, max(3, min(20, 600 // len(system.coordinates))))
-    rigid, found = [label for label in reading.labels if reading.stepper.impulsive], Counter[str]()
-
-    def slides(contact: int, sample: int) -> bool:
-        return bool(reading.columns[system.contacts[contact] + MODE.end][sample] == SLIDING)
-
+    """The joints, drives and contacts whose reactions balance leaves open for a while; the lane then knows how large
+    they were and may be there, and whether its motion is open, too, by friction."""
+    one, looks = reading.one, some(reading, max(3, min(20, 600 // len(reading.system.coordinates))))
     for i in looks:
-        shut = [system.contacts.index(label) for label in rigid if reading.columns[label + MODE.end][i] >= SLIDING]
-        if redundant or len(shut) > 1:
-            q = np.array([reading.columns[name][i] for name in system.coordinates])
-            names = statics.open_reactions(system, q, float(reading.time[i]), shut)
-            found.update(names)
-            if names and not reading.one.undecided:
-                slips = {k: float(reading.columns[system.contacts[k] + SLIP][i]) for k in shut if slides(k, i)}
-                reading.one.undecided = statics.moves_by_share(system, q, float(reading.time[i]), shut, slips)
-    return [name for name, times in found.items() if times > OPEN * len(looks)]
+        opened(reading, i)
+    names = [name for name, times in one.leeways.items() if len(times) > OPEN * len(looks)]
+    for name in names:  # where it was largest, too
+        row = next((row for row in reading.system.rows if reading.mechanism.owner(row) == name), "") + MULTIPLIER.end
+        column = name + CONTACTS["normal_force"].end if name in reading.labels else row
+        force = name in reading.mechanism.joints
+        opened(reading, int(np.abs(reading.sampled("force", name) if force else reading.columns[column]).argmax()))
+    return names
+
+
+def opened(reading: Reading, i: int) -> None:
+    """Let the lane know what is open at a sample."""
+    system, one, columns = reading.system, reading.one, reading.columns
+    labels = [label for label in reading.labels if reading.stepper.impulsive]
+    modes = {system.contacts.index(label): columns[label + MODE.end][i] for label in labels}
+    shut, rest = ([k for k, mode in modes.items() if mode >= least] for least in (SLIDING, SLIDING + 1))
+    q, t = np.array([columns[name][i] for name in system.coordinates]), float(reading.time[i])
+    stuck = [*statics.tangents(system, q, t, rest)] if rest else []
+    if not one.freedom.redundant and len(shut) + len(stuck) < 2:
+        return
+    rows = [row + MULTIPLIER.end for row in system.rows]
+    rows += [system.contacts[k] + CONTACTS["normal_force"].end for k in shut]
+    rows += [system.contacts[k] + CONTACTS["friction_force"].end for k in stuck]
+    acting = np.array([columns[row][i] if row in columns else 0.0 for row in rows])  # what is redundant is left out
+    held = statics.leeways(system, q, t, shut, stuck, acting) if stuck else {}
+    held |= dict.fromkeys(statics.open_reactions(system, q, t, shut), statics.Leeway(math.inf, math.inf))
+    for name, leeway in held.items():
+        one.leeways.setdefault(name, {})[t] = leeway
+    if held and not one.undecided:
+        slips = {k: float(columns[system.contacts[k] + SLIP][i]) for k in shut if k not in rest}
+        one.undecided = statics.moves_by_share(system, q, t, shut, slips, stuck)
 
 
 def begun(reading: Reading) -> list[str]:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 FEW = 100  # samples that tell a mean
 FEEBLE = 1e-2  # of the largest impulse of a contact: whether so weak an impact is counted depends on the tolerance
-SEEN = {"force": ("force_x", "force_y"), "moment": ("moment",), "effort": ("effort",)}  # signals of what has a peak
+# signals of what has a peak
+SEEN = {"force": ("force_x", "force_y"), "moment": ("moment",), "effort": ("effort",), "normal": ("normal_force",)}
 
 
 def unlike(run: Dataset, channel: int, value: float) -> float:

@@ -9,16 +9,17 @@ from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
 from .guesses import guess
 from .inverse import references
+from .leeway import Leeway, leeways
 from .linearisation import Linear, linearise
 from .loops import loop_doubts, measured
 from .masses import refuse_massless, refuse_unequal
-from .sharing import jams, moves_by_share, open_reactions
+from .sharing import jams, moves_by_share, open_reactions, tangents
 from .starting import approaches, borne, closed, nearest, play_unit, start, stored, twin, yielding
 
 __all__ = [
-    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Linear", "Singular", "approaches",
+    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Leeway", "Linear", "Singular", "approaches",
     "assemble", "assemblies", "borne", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
-    "guess", "inverse_dynamics", "jams", "kinematics", "linearise", "loop_doubts", "matrix_text", "measured",
+    "guess", "inverse_dynamics", "jams", "kinematics", "leeways", "linearise", "loop_doubts", "matrix_text", "measured",
     "moves_by_share", "nearest", "null_space", "open_reactions", "period", "play_unit", "reduced", "references",
-    "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "stored", "twin", "whirls", "yielding",
+    "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "stored", "tangents", "twin", "whirls", "yielding",
 ]  # fmt: skip

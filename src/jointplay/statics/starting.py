@@ -314,11 +314,11 @@ def nearest(
     return np.concatenate([q, v - weight @ solved(B @ weight, B @ v - speed - slip)])
 
 
-def normals(system: System, q: np.ndarray, t: float, contacts: list[int]) -> np.ndarray:
+def normals(system: System, q: np.ndarray, t: float, contacts: Sequence[int]) -> np.ndarray:
     """How fast the gaps of some contacts open with each rate (contacts, coordinates)."""
     if not contacts:
         return np.empty((0, len(q)))
-    return np.array([system.evaluate(q, unit, t).openings[contacts] for unit in np.eye(len(q))]).T
+    return np.array([system.evaluate(q, unit, t).openings[list(contacts)] for unit in np.eye(len(q))]).T
 
 
 def stored(joint: Joint, depth: float) -> float:
