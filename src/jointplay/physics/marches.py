@@ -247,6 +247,7 @@ class ChosenMarch(March):
             during = replace(acting, touches=touches)
             touched = either([mode > 0 for mode in modes])
             branch(touched, lambda: record.rigid(during, step.contacts, end.t), lambda: None)
+            record.leaving(now, end, touches)
         if motion.digital or (acting.touches and not motion.loop):
             branch(self.taken.value == 0, seldom(lambda: record.begun(now, acting, step.steered)), lambda: None)
         if self.clocked:

@@ -265,6 +265,23 @@ class Bookkeeping:
             self.impacts(acting.touches, found, t)
         self.corners(found, acting.touches, 1.0 if self.motion.fixed else acting.over)
 
+    def leaving(self, now: State, end: State, touches: Sequence[Touch]) -> None:
+        """Sum up by how much the time of contacts is not known: in a chosen step one lets go somewhere, which shows by
+        its force, gone on straight to the end of the step, and one that presses no more counts until it opens."""
+        old, new = now.recent, end.recent
+        assert old is not None and new is not None
+        span, calm = end.t - now.t, new.length > 0  # of a step that ends in an impact no force is known
+        known, last = calm & (old.length > 0), maximum(old.length, 0.0)
+        for i, (label, was, touch) in enumerate(zip(self.motion.labels, now.modes, touches, strict=True)):
+            slope, before, after = memory(f"{label}.slope", 0.0), old.normal[i], new.normal[i]
+            grown = (after - before) / where(known, 0.5 * (old.length + new.length), 1.0)
+            slope.value = where(calm, where(known, grown, 0.0), slope.value)
+            least = where(calm, after + slope.value * 0.5 * span, before + slope.value * (span + 0.5 * last))
+            idle = (least <= 0.0) & (calm | (last > 0))
+            off = where(touch.mode == OPEN, span, where(idle, span + where(before > 0.0, last, 0.0), 0.0))
+            slope.value = where(touch.mode == OPEN, 0.0, slope.value)
+            total(f"{label}.leaving", where(was > OPEN, off, 0.0))
+
     @staticmethod
     def rests(c: Spot, touch: Touch) -> Scalar:
         """Where a contact sticks; or bears all the friction that it may, and others of its body hold it."""

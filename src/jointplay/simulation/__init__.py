@@ -23,6 +23,7 @@ from .companions import (
     beyond,
     companions,
     finer_steppers,
+    leaving,
     other,
     other_of,
     stated,
@@ -119,7 +120,7 @@ def beside_finer(
         there[repr(finer)] = other(found) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
-    result = stated(result, there, base.mechanism, HALVED, beyond(result, simulation))
+    result = stated(result, there, base.mechanism, HALVED, beyond(result, simulation), leaving(simulation))
     return with_slips(result) if own.impulsive and not own.adaptive else result
 
 
@@ -132,7 +133,7 @@ def with_companions(
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
     found: dict[str, Other | str] = {}
-    lost = beyond(result, simulation)
+    known = beyond(result, simulation), leaving(simulation)
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:
@@ -143,7 +144,7 @@ def with_companions(
         found[repr(stepper)] = other_of(simulation, lane) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
-    return stated(result, found, simulation.base.mechanism, company.share, lost)
+    return stated(result, found, simulation.base.mechanism, company.share, *known)
 
 
 def seconds(name: str, given: float | str) -> float:

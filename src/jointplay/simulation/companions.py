@@ -287,6 +287,18 @@ def passed(run: Dataset, what: str, value: float, open_ways: Sequence[statics.Le
     return any(max(PICKED * way.most, way.now) > PICKED * value or what == "peak_moment" for way in open_ways)
 
 
+def leaving(simulation: Simulation) -> dict[str, float]:
+    """How far shares of time may be off by chosen steps in which contacts let go, which companions may share."""
+    from .reading import Reading
+
+    found = {}
+    for end in ("", "_settled") if 0 in simulation.earlier else ("",):
+        reading = Reading(simulation, 0, late=bool(end))
+        kept = {label: name for label in reading.labels if (name := f"{label}.leaving") in reading.run.places}
+        found |= {f"{label}.share_free{end}": reading.number(name) / reading.span for label, name in kept.items()}
+    return found
+
+
 def with_slips(run: Dataset) -> Dataset:
     """The run, with a note on the first contact that sticks in some samples and slides in others."""
     if "mode" not in run.variables:
@@ -323,10 +335,15 @@ def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
 
 
 def stated(
-    run: Dataset, others: Mapping[str, Other | str], mechanism: Mechanism, times: float, lost: Collection[str] = ()
+    run: Dataset,
+    others: Mapping[str, Other | str],
+    mechanism: Mechanism,
+    times: float,
+    lost: Collection[str],
+    least: Mapping[str, float],
 ) -> Dataset:
     """The run with its errors as an attribute, by those of its companions that got to the end; of the others there is a
-    text that says why not.  lost: numbers of which companions know nothing."""
+    text that says why not.  lost: numbers of which companions know nothing; least: errors of some at least."""
     from ..results import NOT_DETERMINED  # loaded after the first step
 
     whole = [other for other in others.values() if not isinstance(other, str)]
@@ -340,6 +357,9 @@ def stated(
         lines = [one.headlines for one in whole]
         found = errors(run, lines, mechanism, times, bool(astray), bool(astray or aside), late)
         found = [one | {"error": None, "determined": False} if one["name"] in lost else one for one in found]
+        for one in found:
+            if one["error"] is not None and one["error"] < (error := least.get(one["name"], 0.0)):
+                one |= {"error": error, "determined": error <= UNKNOWN * one["scale"]}
         text = run.attrs.pop("judgement_text")
         unknown = ", ".join(one["name"] for one in found if not one["determined"])
         run.attrs |= {"errors": json.dumps(found), **({NOT_DETERMINED: unknown} if unknown else {})}
