@@ -267,7 +267,7 @@ def beyond(run: Dataset, simulation: Simulation) -> set[str]:
     one, every = simulation.each[0], headlines(run, simulation.base.mechanism)
     found, among = unbounded(run, simulation), set(json.loads(run.attrs["open_reactions"]))
     for variable, some in every.items():
-        what, begin = variable.removesuffix("_settled"), run.attrs.get("settled") if "_settled" in variable else 0.0
+        what, begin = variable.removesuffix("_settled"), run.attrs["settled"] if "_settled" in variable else 0.0
         for name, value, *_ in some if what in REACTIONS else ():
             if (label := name.rpartition(".")[0]) in among:
                 ways = [way for t, way in one.leeways[label].items() if t >= begin]
@@ -291,7 +291,7 @@ def leaving(simulation: Simulation) -> dict[str, float]:
     """How far shares of time may be off by chosen steps in which contacts let go, which companions may share."""
     from .reading import Reading
 
-    found = {}
+    found: dict[str, float] = {}
     for end in ("", "_settled") if 0 in simulation.earlier else ("",):
         reading = Reading(simulation, 0, late=bool(end))
         kept = {label: name for label in reading.labels if (name := f"{label}.leaving") in reading.run.places}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 SINGULAR = 0.05  # of the largest singular value: a step that fails this near to dependent rows fails for them
+BRIEF, LEAP = 1e-9, 1e-3  # of a second, or of the time: about an instant; of a speed: what it changes there if it jumps
 DEAD = 1e-4  # the same of numbers that overflow: rates grow with 1 / that
 OWN = str(Path(__file__).parents[1])  # files whose lines tell a user nothing
 SHUT = 1e-6  # m or rad: a stop that is no further open
@@ -72,6 +73,10 @@ def ending(simulation: Simulation, lane: int) -> Outcome:
     if kind is Ending.STEP_TOO_SMALL:
         if stop := pressed(simulation, lane):
             return blocked(simulation.system(lane).mechanism, stop, time)
+        if drive := leaps(simulation, lane, time):
+            remedy = "give it a motion whose speed does not (a table: interpolation: pchip), or use steps of one length"
+            text = f"the speed of drive {drive!r} jumps at t = {time:.6g} s, which chosen steps cannot follow; {remedy}"
+            return Outcome(kind, text, time, drive, remedy)
         remedy = "loosen rtol and atol, or look for a singularity"
         return Outcome(kind, f"the step fell below round-off at t = {time:.6g} s; {remedy}", time, "", remedy)
     if kind is Ending.SOLVER_FAILED and found.reason:
@@ -97,6 +102,15 @@ def tired(simulation: Simulation, lane: int) -> Outcome:
         f"{most} steps led to t = {time:.6g} s of {simulation.asked:g} s, the next would be {last:.2g} s long; {remedy}"
     )
     return Outcome(Ending.TOO_MANY_STEPS, text, time, "", remedy)
+
+
+def leaps(simulation: Simulation, lane: int, time: float) -> str:
+    """The drive whose speed jumps at a time; "" if there is none."""
+    system, aside = simulation.system(lane), BRIEF * max(time, 1.0)
+    before, after = (system.evaluate(simulation.each[lane].q, t=t).speed for t in (time - aside, time + aside))
+    jump = np.abs(after - before) > LEAP * np.maximum(np.abs(before), np.abs(after))
+    names = map(system.mechanism.owner, np.array(system.rows, dtype=object)[jump])
+    return next((name for name in names if name in system.mechanism.drives), "")
 
 
 def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:

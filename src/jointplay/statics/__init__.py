@@ -17,9 +17,10 @@ from .sharing import jams, moves_by_share, open_reactions, tangents
 from .starting import approaches, borne, closed, nearest, play_unit, start, stored, twin, yielding
 
 __all__ = [
-    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Leeway", "Linear", "Singular", "approaches",
-    "assemble", "assemblies", "borne", "check", "closed", "coupling", "doubts", "equilibria", "followed", "freedom",
-    "guess", "inverse_dynamics", "jams", "kinematics", "leeways", "linearise", "loop_doubts", "matrix_text", "measured",
-    "moves_by_share", "nearest", "null_space", "open_reactions", "period", "play_unit", "reduced", "references",
-    "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "stored", "tangents", "twin", "whirls", "yielding",
+    "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Leeway", "Linear", "Singular",
+    "approaches", "assemble", "assemblies", "borne", "check", "closed", "coupling", "doubts", "equilibria",
+    "followed", "freedom", "guess", "inverse_dynamics", "jams", "kinematics", "leeways", "linearise", "loop_doubts",
+    "matrix_text", "measured", "moves_by_share", "nearest", "null_space", "open_reactions", "period", "play_unit",
+    "reduced", "references", "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "stored",
+    "tangents", "twin", "whirls", "yielding",
 ]  # fmt: skip

@@ -61,18 +61,18 @@ def corners(
     that sticks stays in its cone."""
     parts, many, first = found.idle / found.sizes[:, None], found.idle.shape[1], len(system.rows)
     pushes = {i: first + k for k, i in enumerate(shut)}
-    lines, most = [-parts[k] for k in pushes.values()], [acting[k] for k in pushes.values()]
+    lines, most = [-parts[k] for k in pushes.values()], [float(acting[k]) for k in pushes.values()]
     for k, i in enumerate(stuck, first + len(shut)):
         law, n = system.mechanism.joints[system.mechanism.owner(system.contacts[i])].contact, pushes[i]
         assert isinstance(law, Rigid)
         mu = law.friction if law.static_friction is None else law.static_friction
         lines += [sign * parts[k] - mu * parts[n] for sign in (1, -1)]
         most += [mu * acting[n] - sign * acting[k] for sign in (1, -1)]
-    lines, most = np.vstack([*lines, np.eye(many), -np.eye(many)]), np.array(most + 2 * many * [ENDLESS * scale])
-    most = np.maximum(most, 0.0)  # what acts is allowed, up to rounding
-    if math.comb(len(lines), many) > MOST:
+    G = np.vstack([*lines, np.eye(many), -np.eye(many)])
+    h = np.maximum(most + 2 * many * [ENDLESS * scale], 0.0)  # what acts is allowed, up to rounding
+    if math.comb(len(G), many) > MOST:
         return ENDLESS * scale * np.eye(many)
-    choices = np.array(list(itertools.combinations(range(len(lines)), many)))
-    choices = choices[np.linalg.cond(lines[choices]) < 1 / INSIDE]
-    found_there = np.linalg.solve(lines[choices], most[choices][..., None])[..., 0]
-    return found_there[(found_there @ lines.T <= most + INSIDE * scale).all(axis=1)].T
+    choices = np.array(list(itertools.combinations(range(len(G)), many)))
+    choices = choices[np.linalg.cond(G[choices]) < 1 / INSIDE]
+    places: np.ndarray = np.linalg.solve(G[choices], h[choices][..., None])[..., 0]
+    return places[(places @ G.T <= h + INSIDE * scale).all(axis=1)].T
