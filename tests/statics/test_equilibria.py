@@ -350,3 +350,50 @@ start: {crank: 0, coupler: 45 deg, rocker: 110 deg}
     assert all(0.38 < abs(e.q[5]) < 0.963 for e in found)
     turned = sorted(float(e.q[2]) for e in found if e.stability == "stable" and e.q[5] > 0)
     assert {-13.925, -7.885, -1.805, 4.287, 10.376} <= {round(x, 3) for x in turned}
+
+
+@pytest.mark.parametrize("start", [0.9, 0.5])
+def test_every_rest_that_one_degree_of_freedom_can_reach_is_found(start):
+    """A four-bar whose links all swing to and fro, with a spring: ten rests by its energy over both positions of the
+    coupler, of which a search from 64 places found eight, depending on the start."""
+    (a, b, c, d), masses = (0.2025, 0.1616, 0.4168, 0.4849), (2.76, 1.43, 0.386)
+    stiffness, free, (sx, sy), (px, py) = 1000.0, 0.21, (-0.12, 0.231), (0.172, 0.248)
+    bars = Mechanism(
+        ground={"points": {"O": (0, 0), "C": (d, 0), "S": (sx, sy)}},
+        bodies={
+            "crank": bar(a, mass=masses[0]),
+            "coupler": bar(b, mass=masses[1], points={"P": (px, py)}),
+            "rocker": bar(c, mass=masses[2]),
+        },
+        joints={
+            "O": {"kind": "revolute", "between": ["ground.O", "crank.start"]},
+            "A": {"kind": "revolute", "between": ["crank.end", "coupler.start"]},
+            "B": {"kind": "revolute", "between": ["coupler.end", "rocker.end"]},
+            "C": {"kind": "revolute", "between": ["ground.C", "rocker.start"]},
+        },
+        forces={
+            "s": {
+                "kind": "spring",
+                "between": ["ground.S", "coupler.P"],
+                "stiffness": stiffness,
+                "free_length": free,
+            }
+        },
+        start={"crank": start},
+    )
+    angles, wanted = np.linspace(-np.pi, np.pi, 200_001), []
+    crank = a * np.exp(1j * angles)
+    diagonal = d - crank
+    cosine = (b * b + abs(diagonal) ** 2 - c * c) / (2 * b * abs(diagonal))
+    for side in (1, -1):
+        along = np.exp(1j * (np.angle(diagonal) + side * np.arccos(np.clip(cosine, -1, 1))))
+        heights = (crank / 2).imag, (crank + b / 2 * along).imag, (crank + b * along).imag / 2
+        length = abs(crank + (px + 1j * py) * along - (sx + 1j * sy))
+        energy = 9.81 * sum(m * y for m, y in zip(masses, heights, strict=True))
+        rise = np.sign(np.diff(energy + 0.5 * stiffness * (length - free) ** 2))
+        at = np.flatnonzero((rise[:-1] * rise[1:] < 0) & (abs(cosine) < 1)[:-2] & (abs(cosine) < 1)[2:])
+        wanted += [(angles[i + 1], "stable" if rise[i] < 0 else "unstable") for i in at]
+    found = sorted((math.remainder(e.q[2], math.tau), e.stability) for e in equilibria(System(bars), starts=1))
+    assert [x for x, _ in found] == pytest.approx([x for x, _ in sorted(wanted)], abs=1e-4)
+    assert [text for _, text in found] == [text for _, text in sorted(wanted)]
+    assert len(found) == 10

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,19 +17,18 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System, as_system
 from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
+from .curve import BALANCED, Forces
 from .cycle import in_seconds
 from .factors import free_ways
+from .families import Found
 from .guesses import guess
 from .winding import walks, within, wound
 
-BALANCED = 1e-9  # share of the loads of a body that may stay without a reaction
 SAME = 1e-6  # rad, or sizes of the mechanism: equilibria that are nearer are one
 NEUTRAL = 1e-7  # eigenvalues below this share of the stiffness count as zero
 MANY = 30  # bodies: of more a search begins at fewer places
 FALLS = 60  # steps downhill
 BEYOND = 1e-9  # m or rad: what a position may lie beyond a stop
-NEAREST, WALK, STRIDE = 2, 30, 0.5  # members of a family that are tried, steps to them, and their size (rad)
-STRAIGHT = 0.3  # of what is left to go: less of it along flat ways leads elsewhere
 LIGHTEST = 1e-10  # of the largest load or stiffness: less of a body counts as this
 
 
@@ -49,8 +48,10 @@ class Equilibrium:
 
 def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) -> tuple[Equilibrium, ...]:
     """All equilibria found from so many deterministic starts (of more than thirty bodies fewer), drives held at time t;
-    the valid and stable ones first.  Of a continuous family one is given.  Stops are not leant on: a rest against one
-    is not searched, and a position beyond it is not valid.  A control loop is off: its actuators do nothing.
+    the valid and stable ones first.  With one degree of freedom the mechanism is followed through all positions that it
+    can reach from its start, and from each rest that is found in another assembly, so that none is lost there.  Of a
+    continuous family one is given.  Stops are not leant on: a rest against one is not searched, and a position beyond
+    it is not valid.  A control loop is off: its actuators do nothing.
 
     >>> from jointplay.model import library
     >>> [e.text for e in equilibria(System(library.pendulum()), starts=8)]
@@ -61,59 +62,22 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         text = "rests nowhere in particular while its contact is open; make it following, or close it "
         text += f"(--set {name}.{joint.opened_by}=0; statics.twin in Python)"
         raise ModelError(Problem(("joints", name, "contact"), text))
-    search = _Search(system, t)
-    found: list[Equilibrium] = []
-    families: list[_Family] = []
+    search = Search(system, t)
+    found = Found(search)
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
+        if begin is search.first and not opened:
+            found.add_along(q)
         at = None if opened else search.rest(q)
         if at is None and begin is search.first:  # from so far away only downhill
             at = search.fallen(q)
-        if at is None or any(search.same(at, e.q) for e in found):
-            continue
-        new = search.describe(search.unwound(at))
-        kind = search.kind(new)
-        kin = [one for one in families if one.kind == kind and search.joined(new.q, one.members)]
-        if kin:  # families that it joins are one
-            kin[0].members.extend([new.q, *(q for one in kin[1:] for q in one.members)])
-            families = [one for one in families if one not in kin[1:]]
-            found = [e for e in found if all(e is not one.first for one in kin[1:])]
-            continue
-        found.append(new)
-        if kind is not None:
-            families.append(_Family(new, kind, [new.q]))
+        if at is not None and found.add(at):
+            found.add_along(at)
     order = ("stable", "neutral", "unstable")
-    return tuple(sorted(found, key=lambda e: (not e.valid, order.index(e.stability))))
+    return tuple(sorted(found.all, key=lambda e: (not e.valid, order.index(e.stability))))
 
 
-Kind = tuple[int, int, tuple[str, ...], tuple[str, ...]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Family:
-    """A continuous family of equilibria: the one that is given, what all have in common, positions that were found."""
-
-    first: Equilibrium
-    kind: Kind
-    members: list[np.ndarray]
-
-
-class _Forces(NamedTuple):
-    """What acts in a position, in units of the coordinates."""
-
-    unit: np.ndarray  # of the coordinates (m, rad)
-    free: np.ndarray  # free motions, as columns
-    along: np.ndarray  # the loads along them; none finite where a spring has no length, and so no direction
-    lam: np.ndarray  # multipliers of the rows
-    loads: np.ndarray  # their size at each coordinate (J), that of its body
-
-    def balanced(self, share: float) -> bool:
-        """Whether no more than this share of each body's loads is left along the free motions."""
-        known = np.isfinite(self.along).all()
-        return bool(known and (np.abs(self.free @ self.along) <= share * self.loads).all())
-
-
-class _Search:
+class Search:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
         mechanism = system.mechanism
@@ -126,6 +90,7 @@ class _Search:
         rows = system.evaluate(self.first, t=t).B[rates]
         self.held = Held(tuple(np.array(system.rows)[rates]), rows, rows @ self.first)
         self.reach = self.scale * np.tile([*2 * [self._reach() / self.scale[0]], 1.0], len(mechanism.bodies))
+        self.far = wound(system, self.first, t, self.forces(self.first).loads[2::3])
 
     def _reach(self) -> float:
         """How far apart rests may lie (m): the size of the mechanism, of its springs, or of what they give way."""
@@ -151,13 +116,13 @@ class _Search:
                         lean[both] = way * joint.looseness * push / (np.linalg.norm(push) or 1.0)
                     yield e.q + np.linalg.lstsq(B * self.scale, lean, rcond=RANK)[0] * self.scale
             count //= 4  # they seldom find more
-        far = wound(self.system, self.first, self.t, self.forces(self.first).loads[2::3])
-        yield from walks(self.system, self.first, self.t, self.held, lambda q: self.forces(q).free, far)
+        if self.degrees > 1:  # one is followed throughout
+            yield from walks(self.system, self.first, self.t, self.held, self.forces, self.far)
         for i in range(min(count, max(4, count * MANY // len(bodies))) - 1):
             turned = {b: x + random.uniform(-np.pi, np.pi) for b, x in zip(bodies, self.first[2::3], strict=True)}
             begin = guess(self.system, turned, {name: random.uniform(-np.pi, np.pi) for name in self.loose})
             begin += (i % 2) * slides * random.uniform(-1, 1, len(begin))
-            if not far or within(self.system, begin, self.first, self.t, self.held):
+            if not self.far or within(self.system, begin, self.first, self.t, self.held):
                 yield begin
 
     def leans(self, q: np.ndarray) -> np.ndarray:
@@ -193,7 +158,7 @@ class _Search:
         found: np.ndarray = values.reshape(-1, 3).max(axis=1)
         return found
 
-    def forces(self, q: np.ndarray, unit: np.ndarray | None = None) -> _Forces:
+    def forces(self, q: np.ndarray, unit: np.ndarray | None = None) -> Forces:
         """What acts in a position; unit: of the coordinates, their sizes unless given."""
         here, unit = self.system.evaluate(q, t=self.t), self.scale if unit is None else unit
         known = np.isfinite(here.F).all()
@@ -204,10 +169,10 @@ class _Search:
             free = free @ np.linalg.eigh(free.T @ (free * (unit / self.scale)[:, None]))[1]
         lam = lam / longer
         if not known:
-            return _Forces(unit, free, np.full(free.shape[1], np.inf), lam, np.zeros(len(q)))
-        return _Forces(unit, free, free.T @ F, lam, self.loads(q, here, lam) * unit / self.scale)
+            return Forces(unit, free, np.full(free.shape[1], np.inf), lam, np.zeros(len(q)))
+        return Forces(unit, free, free.T @ F, lam, self.loads(q, here, lam) * unit / self.scale)
 
-    def evenly(self, q: np.ndarray) -> _Forces:
+    def evenly(self, q: np.ndarray) -> Forces:
         """The same in units in which the loads and the stiffness of each body are of one size, so that a light body is
         not lost beside a heavy one."""
         plain, h = self.forces(q), 1e-6
@@ -218,7 +183,7 @@ class _Search:
             return plain
         return self.forces(q, self.scale / np.sqrt(np.maximum(size / size.max(), LIGHTEST)))
 
-    def stiffness(self, q: np.ndarray, at: _Forces) -> tuple[np.ndarray, float]:
+    def stiffness(self, q: np.ndarray, at: Forces) -> tuple[np.ndarray, float]:
         """How the loads along the free motions fall with them (half the sum with its transpose), and its size."""
         weights = np.abs(self.system.evaluate(q, t=self.t).F * at.unit**2 / self.scale)
         columns, size = [], float(weights.max(initial=0.0))
@@ -255,7 +220,7 @@ class _Search:
                 break
             q, at = there, self.evenly(there)
         # close to a change point too many rows seem independent, and nothing free
-        return q if at.balanced(BALANCED) and len(at.along) >= self.degrees else None
+        return q if at.balanced() and len(at.along) >= self.degrees else None
 
     def fallen(self, q: np.ndarray) -> np.ndarray | None:
         """Where a mechanism rests that sinks from a closed position: downhill along the free motions, by Newton's
@@ -304,13 +269,13 @@ class _Search:
     def rests(self, q: np.ndarray) -> bool:
         """Whether a position is closed and balanced."""
         closed = np.abs(self.system.evaluate(q, t=self.t).residual).max(initial=0.0) <= 1e3 * CLOSED
-        return bool(closed and self.evenly(q).balanced(BALANCED))
+        return bool(closed and self.evenly(q).balanced())
 
     def excess(self, q: np.ndarray) -> float:
         """How far a position lies beyond stops, all together (m or rad)."""
         return float(-np.minimum(self.system.evaluate(q, t=self.t).gaps, 0.0).sum())
 
-    def bent(self, q: np.ndarray) -> tuple[_Forces, np.ndarray, np.ndarray, float]:
+    def bent(self, q: np.ndarray) -> tuple[Forces, np.ndarray, np.ndarray, float]:
         """Forces, eigenvalues of the stiffness and their ways, as columns, in even units, and what counts as zero."""
         at = self.evenly(q)
         K, size = self.stiffness(q, at)
@@ -359,41 +324,3 @@ class _Search:
         """Whether two positions are one."""
         near = np.abs(self.leans(one) - self.leans(other)).max(initial=0.0) < 1e-3
         return bool(near and np.abs(self.apart(one, other)).max() < share)
-
-    def joined(self, q: np.ndarray, members: list[np.ndarray]) -> bool:
-        """Whether a position is of the family of others: whether flat ways lead from it to one of the nearest."""
-        nearest = sorted(members, key=lambda other: float(np.abs(self.apart(other, q)).max()))[:NEAREST]
-        return any(self.leads(q, other) for other in nearest)
-
-    def leads(self, q: np.ndarray, end: np.ndarray) -> bool:
-        """Whether one comes from a position of rest to another by flat ways, always towards it."""
-        for _ in range(WALK):
-            if self.same(q, end, 1e2 * SAME):
-                return True
-            at, values, ways, none = self.bent(q)
-            flat = ways[:, np.abs(values) <= none] * (at.unit / self.scale)[:, None]
-            off = self.apart(end, q)
-            step = flat @ np.linalg.lstsq(flat, off, rcond=None)[0]
-            far = np.abs(step * self.scale / self.reach).max()
-            if np.linalg.norm(step) < STRAIGHT * np.linalg.norm(off):
-                return False
-            beside, opened = close(self.system, q + step * min(1.0, STRIDE / far) * self.scale, self.t, self.held)
-            there = None if opened else beside if self.evenly(beside).balanced(BALANCED) else self.rest(beside)
-            if there is None:
-                return False
-            q = there
-        return False
-
-    def kind(self, e: Equilibrium) -> Kind | None:
-        """What a continuous family of equilibria has in common: how many eigenvalues are negative and zero, the
-        contacts that pull and the stops it lies beyond; None for an equilibrium that stands alone."""
-        at, values, ways, none = self.bent(e.q)
-        flat = np.abs(values) <= none
-        for way in (ways[:, flat] * at.unit[:, None]).T:
-            far = 0.01 * way / np.abs(way / self.scale).max()
-            beside, opened = close(self.system, e.q + far, self.t, self.held)
-            if opened or not self.evenly(beside).balanced(1e-7):
-                return None  # flat, but alone
-        if not flat.any():
-            return None
-        return int((values < -none).sum()), int(flat.sum()), e.tension, e.beyond

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..system import System
-from .assembly import Held, close, sizes
+from .assembly import Held, close
+from .curve import COUNTS, MOST_TURNS, Forces, steps
 
-MOST_TURNS = 10  # from the start
-COUNTS = 1e-9  # of the loads: a change by a whole turn that is none
 STRIDE = 0.5  # rad, of what turns fastest
 WALKS = 6  # at most
 
@@ -34,25 +33,23 @@ def wound(system: System, q: np.ndarray, t: float, moments: np.ndarray) -> float
 
 
 def walks(
-    system: System, first: np.ndarray, t: float, held: Held, free: Callable[[np.ndarray], np.ndarray], far: float
+    system: System, first: np.ndarray, t: float, held: Held, forces: Callable[[np.ndarray], Forces], far: float
 ) -> Iterator[np.ndarray]:
     """Positions on the way from a first one, to and fro until something has turned so far (rad): what joints keep from
-    turning round is not wound up by them; free: the free motions in a position, as columns, by sizes of coordinates."""
-    random, scale = np.random.default_rng(0), sizes(system)
-    for _ in range(min(WALKS, free(first).shape[1])):
-        begin = random.normal(size=len(first))
+    turning round is not wound up by them."""
+
+    def stride(q: np.ndarray, way: np.ndarray) -> float:
+        turn = float(np.abs(way[2::3]).max())
+        return STRIDE / turn if turn > COUNTS * np.abs(way).max() else 0.0
+
+    random, ways = np.random.default_rng(0), forces(first).free
+    for _ in range(min(WALKS, ways.shape[1])):
+        begin = ways @ (ways.T @ random.normal(size=len(first)))
         for sign in (1.0, -1.0):
-            q, way = first, sign * begin
-            for _ in range(int(far / STRIDE)):
-                ways = free(q)
-                way = ways @ (ways.T @ way)
-                if not (turn := np.abs(way[2::3]).max()) > COUNTS * np.abs(way).max():
+            for point in steps(system, first, sign * begin, t, held, forces, stride):
+                if np.abs(point.q - first)[2::3].max() > far:
                     break
-                way = way / turn
-                q, opened = close(system, q + STRIDE * way * scale, t, held, iterations=30)
-                if opened:
-                    break
-                yield q
+                yield point.q
 
 
 def within(system: System, q: np.ndarray, first: np.ndarray, t: float, held: Held) -> bool:
