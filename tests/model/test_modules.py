@@ -224,3 +224,47 @@ def test_a_point_at_the_centre_of_a_body_stays_when_it_gets_a_counterweight():
     assert q["yoke.x"] == pytest.approx(0.1) and q["yoke.y"] == pytest.approx(0.15)
     turn = jp.inverse_dynamics(yoke.replace(start={"crank": 0.0}, gravity=(0, 0)), [0.0])
     assert turn.force_x.sel(joint="J2").item() == pytest.approx(2.0 * 0.1 * 9.0)
+
+
+BLOCK = """
+gravity: [0, 0]
+ground: {points: {B: [0, 0]}}
+bodies: {s: {mass: 0.3 kg, inertia: 1e-4}}
+joints: {S: {kind: prismatic, between: [ground.B, s.centre], axis: [0, 1]}}
+forces: {k: {kind: spring, between: [ground.B, s.centre], stiffness: 100}}
+start: {s.y: 0.1}
+"""
+BASE = {"mass": 1e6, "inertia": 1e6, "points": {"P": (0.2, 0.0)}}
+
+
+def on_base(module, base="{}", **fields):
+    begun = {key: x for key, x in jp.loads(f"bodies: {{base: {{mass: 1, inertia: 1}}}}\nstart: {base}").start.items()}
+    return jp.couple({"m": module}, at={"m": "base.P"}, gravity=(0, 0), bodies={"base": BASE}, start=begun, **fields)
+
+
+def test_a_module_on_a_body_begins_where_it_says_there():
+    """It began at 0: start places were dropped.  A block on a spring swings by 0.1 cos(w t) on a heavy base, too."""
+    swing = 0.1 * np.cos(np.sqrt(100 / 0.3) * np.array([0, 0.1]))
+    run = jp.simulate(on_base(jp.loads(BLOCK)), until=0.1, every=0.1).sel(body="m.s")
+    assert run.y.values == pytest.approx(swing, abs=1e-6) and run.x.values == pytest.approx(0.2, abs=1e-6)
+    both = jp.loads(BLOCK.replace("s.y: 0.1", "s.x: 0, s.y: 0.1, s: 30 deg"))
+    run = jp.simulate(on_base(both, "{base: 30 deg, base.x: 1, base.y: -2}"), until=0.1, every=0.1).sel(body="m.s")
+    wanted = 1 - 2j + np.exp(1j * np.pi / 6) * (0.2 + 1j * swing)
+    assert run.x.values + 1j * run.y.values == pytest.approx(wanted, abs=1e-6)
+
+
+def test_where_a_module_on_a_body_begins_has_to_be_known():
+    block = jp.loads(BLOCK)
+    with pytest.raises(
+        ModelError, match=r"modules.m.at: its start value 'm.s.y' is a place on 'base', which begins turn"
+    ):
+        on_base(block, "{base: 30 deg}")
+    pin = {
+        "ground": {"points": {"O": (0, 0)}},
+        "joints": {"J": {"kind": "revolute", "between": ["ground.O", "base.P"]}},
+    }
+    with pytest.raises(
+        ModelError, match=r"where that begins is not given; give base.x, base.y and base in the start, or m"
+    ):
+        on_base(block, **pin)
+    assert on_base(block, "{base: 0, base.x: -0.2, base.y: 0}", **pin).start["m.s.y"] == 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..parts.units import shorten
 from .bodies import Body, Ground, PlaneVector
 from .changing import SECTIONS
 from .mechanism import Mechanism
-from .starts import started
+from .starts import read_start, started
 
 AXES = ("x", "y")
 MOST_BODIES = 2000  # of one mechanism: modules of modules multiply
@@ -95,14 +96,51 @@ def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) ->
         found[section][f"{name}.{key}"] = moved
     if problems:
         raise ModelError(*problems)
-    start: dict[str, Any] = {}
-    for key, x in module.start.items():
-        _, tail = started(key)
-        if tail in (".x", ".y") and host != "ground":
-            continue  # the joints know where it is on a body that moves
-        start[f"{name}.{key}"] = x + (origin[".x.y".index(tail) // 2] if tail in (".x", ".y") else 0.0)
     first = found.get("start") or {}  # what the whole says counts before what its modules do
+    start = {f"{name}.{key}": x for key, x in module.start.items() if f"{name}.{key}" not in first}
+    if host == "ground":
+        moved_by = dict(zip((".x", ".y"), origin, strict=True))
+        start = {key: x + moved_by.get(started(key)[1], 0.0) for key, x in start.items()}
+    elif any(started(key)[1] in (".x", ".y") for key in start):
+        start = _on_body(found, name, start, str(at))
     found["start"] = {**first, **{key: x for key, x in start.items() if key not in first}}
+
+
+def _on_body(found: dict[str, Any], name: str, start: dict[str, float], at: str) -> dict[str, float]:
+    """The start values of a module on a body with places seen from the ground, and those of the body."""
+    host, _, point = at.rpartition(".")
+    begun = _begun(found, host)
+    placed = [key for key in start if started(key)[1] in (".x", ".y")]
+    text = f"its start value {placed[0]!r} is a place on {host!r}"
+    remedy = f"or {placed[0]} of the whole, seen from the ground"
+    if begun is None:
+        text = f"{text}, and where that begins is not given; give {host}.x, {host}.y and {host} in the start, {remedy}"
+        raise ModelError(Problem(("modules", name, "at"), text))
+    turned = cmath.exp(1j * begun[host])
+    arm = complex(*Body.model_validate(found["bodies"][host]).arm(point))
+    there = dict(start)
+    for body in dict.fromkeys(started(key)[0] for key in placed):
+        x, y = (start.get(f"{body}.{axis}") for axis in AXES)
+        if turned.imag and (x is None or y is None):
+            text = f"{text}, which begins turned; give both {body}.x and {body}.y, {remedy}"
+            raise ModelError(Problem(("modules", name, "at"), text))
+        on = complex(begun[f"{host}.x"], begun[f"{host}.y"]) + turned * (arm + complex(x or 0.0, y or 0.0))
+        there |= {
+            f"{body}.{axis}": z for axis, z in zip(AXES, (on.real, on.imag), strict=True) if f"{body}.{axis}" in start
+        }
+    return begun | there
+
+
+def _begun(found: dict[str, Any], host: str) -> dict[str, float] | None:
+    """Where a body begins: where the start says, or at the origin if no joint or drive beside it holds it; None if that
+    is not known."""
+    keys, level = (host, *(f"{host}.{axis}" for axis in AXES)), host.rpartition(".")[0]
+    given = read_start({key: x for key, x in (found.get("start") or {}).items() if key in keys})
+    beside = [x for s in ("joints", "drives") for key, x in found[s].items() if key.rpartition(".")[0] == level]
+    fields = [x for one in beside for _, x in (one.items() if isinstance(one, Mapping) else one)]
+    names = [x for one in fields for x in (one if isinstance(one, list | tuple) else [one]) if isinstance(x, str)]
+    held = any(x == host or x.rpartition(".")[0] == host for x in names)
+    return None if held and len(given) < len(keys) else {**dict.fromkeys(keys, 0.0), **given}
 
 
 def _elements(module: Mechanism) -> Iterator[tuple[str, str, Part]]:
