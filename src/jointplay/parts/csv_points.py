@@ -17,6 +17,9 @@ MOST_BYTES = 1_000_000
 _NUMBER = re.compile(r"[-+]?\.?\d")
 _TIME = re.compile(r"(t|time|zeit)\b", re.IGNORECASE)
 _UNIT = re.compile(r"[\[(]([^\])]*)[\])]")
+_WORD = re.compile(
+    r"(milli|micro|centi|kilo)\w*|(degree|minute|hour|rev|revolution|turn|inch|foot)(s|es)?|feet", re.IGNORECASE
+)
 
 
 def with_points(raw: Any) -> Any:
@@ -61,16 +64,23 @@ def points(path: str) -> tuple[list[float], list[float]]:
 def _unit(cell: str, where: str) -> str:
     """The unit in the heading of a column; none if it names none."""
     found = _UNIT.search(cell)
-    words = re.split(r"[\s_]+", cell)
-    last = UNITS.get(words[-1]) if len(cell) > 1 else None  # t and h alone are names
-    if found is None and (re.search("[/{]", cell) or (last and (last.factor != 1 or last.pi))):
-        name = re.split(r"[/{\s_]", cell)[0].strip()
+    if found is None and (re.search("[/{]", cell) or _names_unit(cell)):
+        name = re.split(r"[/{\s_.-]", cell)[0].strip()
         refuse(f"{where}: a unit stands in brackets, such as '{name} [unit]'; got {cell!r}", "file")
     return found[1] if found else ""
 
 
+def _names_unit(cell: str) -> bool:
+    """Whether a heading ends in a unit that is not of the SI, without brackets."""
+    last = re.split(r"[\s_./{-]+", cell.rstrip(" .}"))[-1]
+    unit = UNITS.get(last) if len(cell) > 1 else None  # t and h alone are names
+    return bool(_WORD.fullmatch(last) or (unit and (unit.factor != 1 or unit.pi)))
+
+
 def _quantity(cell: str, unit: str) -> str | float:
     """A cell with the unit of its column, unless it has one of its own."""
+    if "_" in cell:  # Python would read 1_0 as 10
+        return cell
     try:
         return f"{float(cell)!r} {unit}" if unit else float(cell)
     except ValueError:
@@ -79,13 +89,18 @@ def _quantity(cell: str, unit: str) -> str | float:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """The lines that are neither empty nor comments, with their numbers, in cells: by semicolons, tabs or commas.  A
-    comment above them that has two cells and units is their header, as some programs write it."""
-    above = True
+    comment above them that has two cells and units in brackets is their header, as some programs write it, and so is
+    the last one above numbers that names units without."""
+    above, last = True, None
     for number, line in enumerate(text.splitlines(), 1):
         mark = next((mark for mark in ";\t" if mark in line), ",")
         cells = [cell.strip() for cell in next(csv.reader([line.lstrip().lstrip("#")], delimiter=mark), [])]
         commented = line.lstrip().startswith("#")
-        if line.strip() and (not commented or (above and len(cells) == 2 and _UNIT.search(line))):
+        if above and commented and not _UNIT.search(line):
+            last = (number, cells) if len(cells) == 2 and any(map(_names_unit, cells)) else None
+        elif line.strip() and (not commented or (above and len(cells) == 2)):
+            if above and last and not commented and any(map(_NUMBER.match, cells)):
+                yield last
             yield number, cells
             above = False
 
