@@ -45,11 +45,12 @@ def revolute(**fields):
     ],
 )
 def test_ways_to_say_the_clearance(fields, clearance, radius):
-    """Decimal sizes give the decimal clearance, to the last bit; the joint keeps only the clearance and the radius."""
+    """Decimal sizes give the decimal clearance, to the last bit; the joint keeps the clearance, the radius and the
+    place in the fit, for a later one."""
     joint = revolute(**fields)
     assert (joint.clearance, joint.journal_radius) == (clearance, radius)
-    assert joint == revolute(clearance=clearance, journal_radius=radius)
-    assert set(joint.plain(brief=True)) <= {"kind", "between", "clearance", "journal_radius"}
+    assert joint == revolute(clearance=clearance, journal_radius=radius, at=fields.get("at", "mean"))
+    assert set(joint.plain(brief=True)) <= {"kind", "between", "clearance", "journal_radius", "at"}
 
 
 def test_fits_of_bars_and_pins():
@@ -77,6 +78,16 @@ def test_a_fit_is_set_by_its_address():
         m.with_({f"{name}.clearance": 1e-3, f"{name}.fit": "20 H7/g6"})
     with pytest.raises(model.ModelError, match="no such address"):
         m.value(f"{name}.fit")
+
+
+def test_a_later_fit_is_at_the_place_of_the_first():
+    """It fell back to the mean, 12 um for 20.5."""
+    m = model.loads(TEXT.replace("clearance: 1 mm", "fit: 20 H7/g6, at: max"))
+    for same in (m, m.with_({"J1.clearance": "1 mm"}), model.loads(model.dumps(m))):
+        assert same.with_({"J1.fit": "20 H7/g6"}).value("J1.clearance") == 20.5e-6
+        assert same.loosen("J1", fit="20 H7/g6").value("J1.clearance") == 20.5e-6
+        assert same.with_({"J1.fit": "20 H7/g6", "J1.at": "min"}).value("J1.clearance") == 3.5e-6
+        assert same.loosen("J1", journal_diameter="20 mm", bearing_diameter="20.05 mm").value("J1.clearance") == 25e-6
 
 
 def test_a_fit_in_a_file_is_written_as_its_size():
@@ -313,6 +324,7 @@ def test_loosen_every_kind():
         "between": ["crank.end", "coupler.start"],
         "clearance": 3.5e-6,
         "journal_radius": 0.01,
+        "at": "min",
     }
     m = model.loads(TEXT)
     bore = m.loosen("J2", 1e-3, length="10 cm", radius="5 mm", bearing="second", contact=rigid).joints["J2"]

@@ -82,7 +82,7 @@ def default(field: Any) -> str:
 
 def rows(kind: type[Part]) -> list[tuple[str, str, str]]:
     """Key, unit and default of every field, as the page shows them; those in place of a clearance come last."""
-    fields = {f.alias or name: f for name, f in kind.model_fields.items()}
+    fields = {f.alias or name: f for name, f in kind.model_fields.items() if name not in kind.also}
     if "kind" in fields and len(get_args(fields["kind"].annotation)) == 1:
         del fields["kind"]  # it has a heading of its own
     in_use = {control.Actuator: ["N*m or N"], control.Sensor: ["rad or m"]}.get(kind, [])

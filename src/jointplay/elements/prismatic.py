@@ -41,6 +41,7 @@ class Prismatic(Guided):
     clearance: Size = 0.0
     length: Length | None = None
     radius: Size = 0.0
+    at: Literal["min", "mean", "max"] = "mean"
     bearing: Literal["first", "second"] = "first"
     contact: SidedContact = Rigid()
     lower: Place | None = None

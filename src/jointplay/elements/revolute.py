@@ -44,6 +44,7 @@ class Revolute(Sized):
     between: Points
     clearance: Size = 0.0
     journal_radius: Size = 0.0
+    at: Literal["min", "mean", "max"] = "mean"
     bearing: Literal["first", "second"] = "first"
     length: Length | None = None
     contact: Contact = Rigid()

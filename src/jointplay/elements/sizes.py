@@ -26,9 +26,11 @@ def sized(raw: Any, inner: str, others: tuple[str, ...]) -> Any:
     if len(given) > 1:
         first, second = list(given)[:2]
         refuse(f"the clearance is given twice, by {first} and by {second}; keep one", given[second])
-    data = {key: value for key, value in raw.items() if key not in others}
+    data = {key: value for key, value in raw.items() if key not in others or key == "at"}
     if "fit" in raw:
         return data | _fitted(raw, inner)
+    if "at" in raw and [*given] == ["clearance"]:
+        return raw  # kept for a fit that is given later
     if "at" in raw:
         refuse("is the place in a fit; give a fit, such as fit: 20 H7/g6", "at")
     unit = "diameter" if "two diameters" in given else "radius"
@@ -80,7 +82,7 @@ def sized_schema(others: tuple[str, ...], inner: str) -> Any:
             "at": {"enum": list(PLACES), "default": "mean", "description": "where in the tolerances of the fit"},
         }
         schema["properties"].update(known)
-        needs = {"bearing_radius": "journal_radius", "journal_diameter": "bearing_diameter", "at": "fit"}
+        needs = {"bearing_radius": "journal_radius", "journal_diameter": "bearing_diameter"}
         needs |= {"bearing_diameter": "journal_diameter"}
         schema["dependentRequired"] = {key: [needs[key]] for key in others if key in needs}
         ways = [key for key in ("clearance", *others) if key not in ("at", "bearing_diameter")]

@@ -34,6 +34,7 @@ class Slot(Guided):
     axis: Axis = (1.0, 0.0)
     clearance: Size = 0.0
     pin_radius: Size = 0.0
+    at: Literal["min", "mean", "max"] = "mean"
     contact: SidedContact = Rigid()
     lower: Place | None = None
     upper: Place | None = None

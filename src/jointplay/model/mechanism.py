@@ -375,6 +375,8 @@ class Mechanism(Part):
         data, others = held.plain(), [key for key in fields if key in held.also]
         if others and held.inner:  # another way to say the size replaces what is held
             del data[size]
+            if "fit" not in others:
+                del data["at"]
             if others != ["bearing_radius"] or data[held.inner] == 0:
                 del data[held.inner]
         elif size not in {**named, **fields}:
