@@ -287,3 +287,18 @@ def test_a_time_too_far_away_is_refused_with_the_reason():
 def test_times_are_numbers(ask):
     with pytest.raises(InputError, match=r"must be numbers of seconds, such as 0\.1, got '0\.1 s'"):
         ask(jp.library.slider_crank(speed=30.0), "0.1 s")
+
+
+@pytest.mark.parametrize("turn", [1.0, math.pi, 30.0])
+@pytest.mark.parametrize("interpolation", ["cubic", "pchip", "linear"])
+def test_a_table_that_ends_with_a_speed_is_followed_beyond_and_told(turn, interpolation):
+    """The speed of its drive jumps there; from 2 pi rad/s on it was called a singular position."""
+    motion = jp.table([0, 0.5, 1], [0, turn, 2 * turn], ends="held", interpolation=interpolation)
+    arm = driven(library.pendulum(), motion, of="bar1")
+    found = kinematics(arm, [0.0, 0.7, 1.0, 1.5])
+    assert found.angle.values[:, 0] == pytest.approx([0, 1.4 * turn, 2 * turn, 2 * turn])
+    assert found.angle_rate.values[[1, 3], 0] == pytest.approx([2 * turn, 0], abs=1e-9)
+    (told,) = [text for text in jp.check(arm).warnings if "jumps" in text]
+    assert "linear table jumps at its points" in told or "held table jumps at its end, t = 1 s" in told
+    level = jp.table([0, 0.5, 1], [0, turn, 0], ends="clamped")
+    assert not [text for text in jp.check(driven(library.pendulum(), level, of="bar1")).warnings if "jumps" in text]

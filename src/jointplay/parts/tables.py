@@ -16,6 +16,8 @@ from .part import InUse, KeyPath, ModelError, Quantity, Several, refuse
 from .time_functions import NEVER, FunctionOfTime
 from .units import TIME
 
+LEVEL = 1e-9  # of the steepest rise between points: a slope that is none
+
 if TYPE_CHECKING:
     from ..numerics.splines import Spline
 
@@ -64,6 +66,13 @@ class Table(FunctionOfTime):
         low, high = reach(self._spline)
         least, most = min(self.values), max(self.values)
         return max(least - low, high - most) / ((most - least) or 1.0)
+
+    def stops(self) -> list[float]:
+        """The times (s) of its ends, after the start, at which a smooth curve has a speed that it has not beyond."""
+        slopes = zip((self.times[0], self.times[-1]), self._spline([self.times[0], self.times[-1]], 1), strict=True)
+        steepest = max(abs(b - a) for a, b in itertools.pairwise(self.values)) / self.shortest()
+        smooth = self.ends == "held" and self.interpolation != "linear"
+        return [t for t, slope in slopes if smooth and t > 0 and abs(slope) > LEVEL * steepest]
 
     def numbers(self) -> Iterator[tuple[str, KeyPath, float]]:
         """None: a table is data."""

@@ -270,8 +270,12 @@ def _tables(mechanism: Mechanism) -> Iterator[str]:
                         f"{name}.{key}: the cubic spline through its table goes beyond the values by "
                         f"{one.beyond():.3g} times their range; set interpolation: pchip or linear, or give more points"
                     )
-                if one.interpolation == "linear" and name in mechanism.drives and not mechanism.drives[name].at_rate:
+                if name not in mechanism.drives or mechanism.drives[name].at_rate:
+                    continue
+                if one.interpolation == "linear":
                     yield f"{name}.{key}: the speed of a linear table jumps at its points; set interpolation: pchip"
+                for end in one.stops():
+                    yield f"{name}.{key}: the speed of a held table jumps at its end, t = {end:g} s; set ends: clamped"
 
 
 def tables_in(motion: object) -> Iterator[Table]:

@@ -194,7 +194,9 @@ class DrivenPath:
         if new.side != now.side and move > CROSSING:
             return False
         off = new.q - now.q - 0.5 * (new.t - now.t) * (now.v + new.v)
-        return bool(np.abs(off / self.scale).max() <= SMOOTH * move + CLOSED)
+        speeds = np.abs([now.equations.speed, new.equations.speed, new.equations.speed - now.equations.speed])
+        jumps = speeds[2].max(initial=0.0) > SMOOTH * speeds.max(initial=0.0)  # those of drives, as where tables end
+        return bool(np.abs(off / self.scale).max() <= SMOOTH * move + (BLURRED if jumps else CLOSED))
 
     def far(self, begin: float, until: float) -> str:
         """The sentence for a time that is too many steps away."""
