@@ -21,7 +21,6 @@ ASTRAY = 0.5  # of a step: what closing may change of it
 BENT = 0.5  # cosine between the ways at both ends of a step
 MOST_TURNS = 10  # from the start
 MOST = 2000  # strides each way
-BESIDE = 10.0  # of the way by which it passed its beginning, squared: so far a curve that is back may lie beside it
 FAR = 2.0  # times what rests may lie apart: farther away there are none
 COUNTS = 1e-9  # of the largest: forces that turns do not change, and a way that is none
 HALVINGS = 12
@@ -125,7 +124,7 @@ def _follow(search: Search, first: np.ndarray, way: np.ndarray) -> tuple[list[Po
 
     for point in steps(search.system, first, way, search.t, search.held, search.forces, stride):
         found.append(point)
-        if len(found) > 3 and _back(search, found[0], point):
+        if len(found) > 3 and _back(search, found[0], point, stride(first, found[0].way)):
             return found, True
         off = np.abs(point.q - search.first)
         if search.far and off[2::3].max() > min(search.far + 2 * np.pi, 2 * np.pi * MOST_TURNS):
@@ -135,14 +134,12 @@ def _follow(search: Search, first: np.ndarray, way: np.ndarray) -> tuple[list[Po
     return found, False
 
 
-def _back(search: Search, first: Point, now: Point) -> bool:
+def _back(search: Search, first: Point, now: Point, stride: float) -> bool:
     """Whether a curve has just passed its beginning, whole turns aside that nothing counts."""
     off = search.apart(now.q, first.q)
     passed = float(off @ now.way)
-    beside = np.abs(off - passed * now.way).max()
-    if not (now.way @ first.way > BENT and passed >= 0 and beside <= BESIDE * passed**2 + COUNTS):
-        return False
-    if max(np.abs(off).max(), np.abs(search.leans(now.q) - search.leans(first.q)).max(initial=0.0)) > 2 * STRIDE:
+    beside = np.abs(off - passed * now.way).max()  # as far as it bends
+    if not (now.way @ first.way > BENT and 0 <= passed <= 2 * stride and beside <= passed**2 / stride + COUNTS):
         return False
     begun, turned = (search.system.evaluate(q, t=search.t) for q in (first.q, now.q - off * search.scale))
     forces = np.abs(begun.F - turned.F).max() <= COUNTS * np.abs(begun.F).max()
