@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import jointplay as jp
 from jointplay import engine, results, statics
@@ -44,6 +45,7 @@ joints:
 start: {ball.x: 0, ball.y: 0, ball: 0, ball.y.rate: %r}
 """
 G = 9.81
+THERE = 64 * np.polynomial.Polynomial([0, 0, 0, 1]) * np.polynomial.Polynomial([1, -1]) ** 3  # to 1 and back
 
 
 def thrown(height):
@@ -275,3 +277,75 @@ forces: {{D: {{kind: spring, between: [ground.A, rotor.P], stiffness: 0, damping
     told = {one["name"]: one for one in results.errors(jp.simulate(rotor, 1.3))}["motor.peak_effort"]
     assert told["value"] == pytest.approx(peak, rel=2e-4)
     assert abs(told["value"] - peak) < 3 * told["error"]
+
+
+# -- what has no error in any step
+@pytest.mark.parametrize("force, within", [([0.0, 10.0], 1e-13), ([1.0, -3.0], 1e-13), ([0.0, 0.0, 10.0], 1e-6)])
+def test_work_is_the_kinetic_energy_at_every_sample(force, within):
+    """A cart under a force that is a polynomial of time: 6.067 J were told for 6.25 J."""
+    run = simulate(cart({"kind": "polynomial", "coefficients": force}), 1.0, error=False)
+    assert np.abs(run.work - run.kinetic).max() < within * run.kinetic.max()
+
+
+def test_a_stop_is_touched_inside_a_long_step():
+    """Under a force that falls linearly a cart goes back, 2 mm into its stop and away, all in half a step."""
+    place = np.polynomial.Polynomial([0.178, -8.206, 39.484, -45.896])  # m: where it would be without the stop
+    force = (2.0 * place.deriv(2)).coef.tolist()
+    stopped = jp.loads(f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{cart: {{mass: 2, inertia: 0.01}}}}
+joints:
+  rail: {{kind: prismatic, between: [ground.O, cart.centre], clearance: 10 mm, length: 100 mm, radius: 10 mm,
+          upper: 0.3, lower: -5, contact: {{kind: compliant, normal: {{law: hertz, stiffness: 1e6}}}}}}
+forces: {{push: {{kind: force, at: cart.centre, x: {{kind: polynomial, coefficients: {force}}}}}}}
+start: {{cart.x: {place(0.0)}, cart.x.rate: {place.deriv()(0.0)}}}
+""")
+    run = simulate(stopped, 0.52, error=False)
+
+    def slope(t, state):
+        return state[1], place.deriv(2)(t) - 1e6 * max(state[0] - 0.3, 0.0) ** 1.5 / 2.0
+
+    start = [place(0.0), place.deriv()(0.0)]
+    other = solve_ivp(slope, (0.0, 0.52), start, "DOP853", rtol=1e-10, atol=1e-12, max_step=1e-3)
+    assert run.impacts.sel(contact="rail.stop.upper") == 1
+    assert run.x.values[-1, 0] == pytest.approx(other.y[0, -1], abs=1e-7)
+
+
+def test_a_reference_that_does_nothing_is_followed_in_the_looks():
+    """A constant push beside a reference that rises and falls: the largest error was the largest of few looks."""
+    pushed = jp.loads(f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{cart: {{mass: 2, inertia: 0.01}}}}
+joints: {{rail: {{kind: prismatic, between: [ground.O, cart.centre]}}}}
+control:
+  law: open_loop
+  coordinates: {{c: {{kind: position, of: rail, reference: {{kind: polynomial, coefficients: {THERE.coef.tolist()}}}}}}}
+  actuators: {{motor: {{kind: position, of: rail, feedforward: 0.3}}}}
+""")
+    run = simulate(pushed, 1.0, every=1.0, error=False)
+    t = np.linspace(0.0, 1.0, 200001)
+    assert float(run.error_max[0]) == pytest.approx(np.abs(0.075 * t * t - THERE(t)).max(), rel=5e-5)
+
+
+def test_a_load_that_moves_nothing_is_followed_in_the_looks():
+    """A load at the end of a welded beam rises to 1 N and falls: 2 N m in the weld."""
+    welded = jp.loads(f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{beam: {{bar: 2, mass: 1}}}}
+joints: {{W: {{kind: weld, between: [ground.O, beam.start]}}}}
+forces: {{load: {{kind: force, at: beam.end, y: {{kind: polynomial, coefficients: {THERE.coef.tolist()}}}}}}}
+start: {{beam: 0}}
+""")
+    assert float(simulate(welded, 0.93, every=0.93, error=False).peak_moment[0]) == pytest.approx(2.0, rel=5e-5)
+
+
+def test_a_flight_knows_nothing_of_the_contact_that_ends_it():
+    """The force of a damped contact jumps where it begins; samples of the flight before had it in their rates."""
+    speed = math.sqrt(2 * G * 1.2)
+    run = simulate(loads((CEILING % speed).replace("damping: 0", "damping: 800")), 0.4, error=False)
+    flight = run.isel(time=(run["mode"].sel(contact="wall.upper") == 0).cumprod("time").values.astype(bool))
+    assert 10 < flight.sizes["time"] < run.sizes["time"]
+    assert np.abs(flight.y_rate[:, 0] - (speed - G * flight.time)).max() < 1e-9

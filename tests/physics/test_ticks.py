@@ -108,6 +108,17 @@ def test_a_python_function_is_called_once_a_tick(stepper):
     assert len(times) - before == 3
 
 
+@pytest.mark.parametrize("stepper", [RungeKutta(), FixedRungeKutta(step=1e-3)], ids=["chosen", "fixed"])
+def test_the_mean_of_a_held_force_is_that_of_its_periods(stepper):
+    """In fixed steps it was averaged with the step before, although it jumps between them."""
+    x, v, squares, period = 0.3, 0.0, 0.0, 5e-3
+    for _ in range(40):
+        u = -800.0 * x - 30.0 * v
+        x, v, squares = x + v * period + u * period**2 / 4, v + u * period / 2, squares + u * u
+    run = simulate(loads(CART), 40 * period, stepper, control=pd(period=period), error=False)
+    assert float(run.control_rms[0]) == pytest.approx(math.sqrt(squares / 40), rel=1e-10)
+
+
 def test_a_sampled_loop_with_play_converges_to_that_of_steps_of_one_length():
     fixed = simulate(rocker(), 0.2, MoreauJean(step=2e-6))
     errors = []

@@ -28,13 +28,15 @@ from .dynamics import Equations
 from .step import Acting, Point, State, Touch
 
 if TYPE_CHECKING:
-    from .motion import Motion
+    from .motion import Bend, Motion
 
 LANDED = 1e-13  # m or rad: a gap this near to 0 is where contact begins or ends
 SLOWEST = 1e-6  # m/s: the least approach speed that a law is given
 DEEPEST = 0.1  # of the clearance: more in the first step of a contact, and the step was too long
 TRIES = 8  # of landing on a change of contact
 ROUNDS = 40  # of finding it inside a step
+LOOKS = 16  # parts of a step in which it is looked for
+NOWHERE = 2.0  # in place of a share of a step
 
 
 @dataclass
@@ -166,65 +168,76 @@ class Compliance:
         rates = [dot([c.normal.get(name, 0) for name in self.names], state.v) for c in found]
         return gaps, [rate * sign for rate, sign in zip(rates, signs, strict=True)]
 
-    def crossing(self, motion: Motion, before: Point, after: Point, h: Scalar) -> tuple[Scalar, Scalar]:
+    def crossing(self, motion: Motion, before: Point, after: Point, h: Scalar, bend: Bend) -> tuple[Scalar, Scalar]:
         """The share of a step of length h at which the first contact begins or ends inside it, and whether one does.
 
-        Looked at are the middle and the end, and the least value of each gap in the half where it may dip below 0."""
+        Looked at are the beginning, the middle and the end; where some gap could be below 0 between them, the parts of
+        the step one after the other, each with the least value of gaps that dip in it."""
         tries, look = memory("landing.tries", 0.0), subroutine(self._gaps)
 
         def inside(u: Scalar) -> tuple[Vector, Vector]:
-            gaps: tuple[Vector, Vector] = look(motion.within(before, after, h, u, before.state.t + u * h))
+            gaps: tuple[Vector, Vector] = look(motion.within(before, after, h, u, before.state.t + u * h, bend))
             return gaps
 
-        seen = look(before.state), inside(0.5), look(replace(after.state, modes=before.state.modes))
-        early, late = least(seen[1][0]), least(seen[2][0])
-        halves = [self.dips(h, *half) for half in (seen[:2], seen[1:])]
-        dipping = either([dip for half in halves for dip in half])
-
-        def lowest() -> Any:
-            """The share at which some gap is lowest, if that is below 0; else 1."""
-            share: Any = 1.0
-            for i, (first, second) in enumerate(zip(*halves, strict=True)):
+        def lowest(begin: Scalar, dips: Vector) -> Scalar:
+            """The share at which some gap is lowest in the part that begins there, if that is below 0; else NOWHERE."""
+            share: Any = NOWHERE
+            for i, dip in enumerate(dips):
 
                 def halve(low: Any, high: Any, i: int = i) -> tuple[list[Any], Any]:
                     between = 0.5 * (low + high)
                     falls = inside(between)[1][i] < 0
                     return [where(falls, between, low), where(falls, high, between)], high - low > 1e-9
 
-                [low, _], _ = loop([where(first, 0.0, 0.5), where(first, 0.5, 1.0)], halve, ROUNDS)
-                below = (first | second) & (inside(low)[0][i] < -LANDED) & (low < share)
-                share = where(below, low, share)
+                [low, _], _ = loop([begin, begin + 1 / LOOKS], halve, ROUNDS)
+                below = dip & (inside(low)[0][i] < -LANDED)
+                share = where(below, minimum(low, share), share)
             return share
 
-        dip = branch(dipping, seldom(lowest), lambda: 1.0)
-        crossed = ((early < -LANDED) | (late < -LANDED) | (dip < 1.0)) & (tries.value < TRIES)
+        def part(begin: Scalar, seen: tuple[Vector, Vector], _: Scalar) -> tuple[tuple[Any, ...], Scalar]:
+            end = begin + 1 / LOOKS
+            there = inside(end)
+            dips = [
+                (slope < 0) & (rise > 0) & below(h / LOOKS, x, slope, y, rise)
+                for x, slope, y, rise in zip(*seen, *there, strict=True)
+            ]
+            dip = branch(either(dips), lambda: lowest(begin, dips), lambda: NOWHERE)
+            found = minimum(dip, where(least(there[0]) < -LANDED, end, NOWHERE))
+            on = found == NOWHERE
+            return (where(on, end, begin), there, found), on
 
         def search() -> Scalar:
-            first = early < -LANDED
+            (begin, _, end), _ = loop((0.0, seen[0], NOWHERE), part, LOOKS)
 
             def halve(low: Scalar, high: Scalar) -> tuple[Vector, Scalar]:
                 between = 0.5 * (low + high)
                 beyond = least(inside(between)[0]) < 0
                 return [where(beyond, low, between), where(beyond, between, high)], high - low > 1e-14
 
-            begin, end = where(first | (dip < 0.5), 0.0, 0.5), minimum(where(first, 0.5, 1.0), dip)
-            [low, high], _ = loop([begin, end], halve, ROUNDS)
-            return 0.5 * (low + high)
+            def found() -> Scalar:
+                [low, high], _ = loop([begin, end], halve, ROUNDS)
+                return 0.5 * (low + high)
 
-        share = branch(crossed, seldom(search), lambda: 1.0)
-        crossed = shared_max(where(crossed, 1.0, 0.0)) > 0.5  # lanes that share their steps land together
+            return branch(end < NOWHERE, found, lambda: NOWHERE)
+
+        seen = look(before.state), inside(0.5), look(replace(after.state, modes=before.state.modes))
+        doubtful = (least(seen[1][0]) < -LANDED) | (least(seen[2][0]) < -LANDED) | self.dips(h, *seen)
+        share = branch(doubtful & (tries.value < TRIES), seldom(search), lambda: NOWHERE)
+        share = -shared_max(-share)  # lanes that share their steps land together
+        crossed = share < NOWHERE
         tries.value = where(crossed, tries.value + 1.0, 0.0)
-        return -shared_max(-share), crossed
+        return minimum(share, 1.0), crossed
 
-    def dips(self, h: Scalar, *ends: tuple[Vector, Vector]) -> Vector:
-        """Which gaps fall at the beginning and rise at the end of half a step, and could be below 0 in between: a
-        curve that is bent upwards lies above the tangents at its ends."""
+    def dips(self, h: Scalar, *seen: tuple[Vector, Vector]) -> Scalar:
+        """Whether a gap could be below 0 between beginning, middle and end of a step, by values and rates there: the
+        quintic through them is not lower than its Bernstein coefficients."""
         found = []
-        for x, slope, y, rise in zip(*ends[0], *ends[1], strict=True):
-            turns = (slope < 0) & (rise > 0)
-            u = (y - x - 0.5 * h * rise) / where(turns, slope - rise, 1.0)  # s: where the tangents meet
-            found.append(turns & (x + slope * u < 0))
-        return found
+        for x, slope, y, middle, z, rise in zip(*seen[0], *seen[1], *seen[2], strict=True):
+            first, last = x + 0.2 * h * slope, z - 0.2 * h * rise
+            both = 3.2 * y - 0.1 * (x + z) - 0.5 * (first + last)
+            more = 1.6 * h * middle + 0.5 * (x - z) + 1.5 * (first - last)
+            found += [first < 0, last < 0, both < abs(more)]
+        return either(found)
 
     def changed(
         self, motion: Motion, point: Point, acting: Acting, begun: Scalar, following: Scalar
@@ -276,3 +289,10 @@ def least(values: Sequence[Any]) -> Any:
     for x in values[1:]:
         result = where(x < result, x, result)
     return result
+
+
+def below(h: Scalar, x: Scalar, slope: Scalar, y: Scalar, rise: Scalar) -> Scalar:
+    """Whether a curve that falls at x and rises at y, a time h later, could be below 0 in between: one that is bent
+    upwards lies above the tangents at its ends."""
+    u = (y - x - h * rise) / where(slope < rise, slope - rise, -1.0)  # s: where the tangents meet
+    return x + slope * u < 0

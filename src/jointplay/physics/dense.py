@@ -28,8 +28,9 @@ def dense(u: Scalar, h: Scalar, first: Sequence[Scalar], last: Sequence[Scalar])
     return value, rate
 
 
-def hermite(u: Scalar, h: Scalar, first: Sequence[Scalar], last: Sequence[Scalar]) -> Scalar:
-    """Value of the cubic through value and rate at both ends; u from 0 to 1."""
+def hermite(u: Scalar, h: Scalar, first: Sequence[Scalar], last: Sequence[Scalar], bend: Scalar = 0.0) -> Scalar:
+    """Value of the quartic through value and rate at both ends, u^4 times `bend` in it; u from 0 to 1."""
     (x0, v0), (x1, v1) = first, last
     rise, v0, v1 = x1 - x0, v0 * h, v1 * h
-    return x0 + u * (v0 + u * (3 * rise - 2 * v0 - v1 + u * (v0 + v1 - 2 * rise)))
+    cubic = x0 + u * (v0 + u * (3 * rise - 2 * v0 - v1 + u * (v0 + v1 - 2 * rise)))
+    return cubic + bend * (u * (1 - u)) * (u * (1 - u))

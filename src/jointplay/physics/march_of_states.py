@@ -16,8 +16,9 @@ from ..parts.time_functions import NEVER
 from .failures import RUBBING, UNCLOSED, fail
 from .knots import next_knot
 from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March, longest, up_to
+from .motion import Bend, Motion
 from .permanent import watch
-from .step import Acting, Point, State, Step
+from .step import Acting, Point, Slope, State, Step
 
 SAMPLES = 8  # rows written in one call at most; the step is held until all are out
 NOT_YET = -1.0
@@ -34,10 +35,17 @@ class Kept:
 
     before: Point
     now: Point
-    seen: dict[str, Any]  # parts of the end's state as they were when forces were computed there
+    seen: dict[str, Any]  # parts of the end's state as they were when forces were computed there,
+    slope: Slope  # and its slope: that of `now` may have jumped since
+    bend: Bend
     pushes: Vector  # of joints in permanent contact
     length: Scalar
     h: Scalar
+
+    def within(self, motion: Motion, u: Scalar, t: Scalar) -> State:
+        """The state inside the last step, at the time t, u of it from 0 to 1."""
+        end = Point(replace(self.now.state, **self.seen), self.slope)
+        return motion.within(self.before, end, self.length, u, t, self.bend)
 
 
 def parts(state: State) -> dict[str, Any]:
@@ -104,7 +112,7 @@ class States(March):
                 u * h if index else EDGE * maximum(before.t, 1e-3)
             )  # what jumps at the beginning has jumped
             t = where(cut, t, now.t) if last else t
-            state = motion.within(kept.before, kept.now, h, u, t)
+            state = kept.within(motion, u, t)
             acting = branch(cut, lambda: motion.acting(state), lambda: found.acting) if last else motion.acting(state)
             if index:
                 self.record.passes(acting.firm, t)
@@ -132,9 +140,12 @@ class States(March):
         before = mapped(lambda name: f"before.{name}", point)
         pushes = [f"{joint}.push" for joint in motion.following]
         seen = mapped(lambda name: f"seen.{name}", parts(self.names))
-        names = Kept(before, point, seen, pushes, "step.length", "step.next")
+        slope = mapped(lambda name: f"seen.{name}", motion.names_of_slope)
+        bend = mapped(lambda name: f"bend.{name}", (self.names.z, self.names.w))
+        names = Kept(before, point, seen, slope, bend, pushes, "step.length", "step.next")
         start = Point(self.begun(self.names), mapped(lambda name: 0.0, motion.names_of_slope))
-        return names, Kept(start, start, parts(start.state), [0.0] * len(pushes), 1.0, 0.0)
+        none = mapped(lambda name: 0.0, bend)
+        return names, Kept(start, start, parts(start.state), start.slope, none, [0.0] * len(pushes), 1.0, 0.0)
 
     def fresh(self, now: Point) -> Point:
         """The state with its slope; computed anew in the first call, and where its torques have just changed."""
@@ -230,6 +241,7 @@ class States(March):
         """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
         or ends inside it."""
         motion = self.motion
+        bend = step.bend or mapped(lambda _: 0.0, (step.end.z, step.end.w))
         state, drift = motion.project(replace(step.end, t=motion.felt(after)))
         point, acting = motion.point(state, often=True)
         state, point = replace(state, t=after), replace(point, state=replace(point.state, t=after))
@@ -248,25 +260,29 @@ class States(March):
                 peak("locks", acting.locks)
             if motion.last is not None:
                 memory("steps.landed", False).value = motion.last < after
-            return self.accepted(begun, state, point, acting, h, following)
+            return self.accepted(begun, state, point, acting, h, following, bend)
 
         if motion.fixed:
             return accept()
         share, crossed = 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
         if motion.labels:
-            share, crossing = motion.compliance.crossing(motion, begun.now, point, h)
+            share, crossing = motion.compliance.crossing(motion, begun.now, point, h, bend)
             share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
         again = Attempt(replace(begun, h=share * h), acting, False)
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
 
-    def accepted(self, begun: Kept, seen: State, point: Point, acting: Acting, h: Scalar, following: Scalar) -> Attempt:
+    def accepted(
+        self, begun: Kept, seen: State, point: Point, acting: Acting, h: Scalar, following: Scalar, bend: Bend
+    ) -> Attempt:
         """What is kept of a step that is taken: contacts that begin or end there, joints that would pull."""
         motion = self.motion
         if motion.following:
-            point, acting, h = watch(motion, begun.pushes, begun.now, point, acting, h)
+            point, acting, length = watch(motion, begun.pushes, begun.now, point, acting, h, bend)
+            share = length / h
+            bend, h = mapped(lambda x: x * (share * share) * (share * share), bend), length
             seen = point.state
-        pushes = motion.pushes(acting)
+        pushes, slope = motion.pushes(acting), point.slope
         if motion.labels:
             before = point.state
             point, following = motion.compliance.changed(motion, point, acting, begun.now.state.t, following)
@@ -276,7 +292,7 @@ class States(March):
         elif motion.loop and motion.fixed:
             state = point.state
             motion.loop.measure(self.taken.value, h, state.t, state.q, state.v, motion.clock)
-        return Attempt(Kept(begun.now, point, parts(seen), pushes, h, following), acting, True)
+        return Attempt(Kept(begun.now, point, parts(seen), slope, bend, pushes, h, following), acting, True)
 
     def samples(self, kept: Kept) -> Scalar:
         """Write the samples inside the last step; gives whether some are left."""
@@ -284,7 +300,7 @@ class States(March):
 
         def write(time: Scalar) -> None:
             u = (time - kept.before.state.t) / kept.length
-            state = motion.within(kept.before, kept.now, kept.length, u, time)
+            state = kept.within(motion, u, time)
             acting = motion.acting(state)
             self.record.sample(state, acting)
             if motion.loop and acting.command:

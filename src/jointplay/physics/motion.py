@@ -26,6 +26,7 @@ from .step import Acting, Point, Reaction, Recent, Slope, State, Stepper
 if TYPE_CHECKING:
     from .record import Bookkeeping
 
+Bend = tuple[Vector, Vector]  # the fourth-degree part of `z` and `w` inside a step
 WORK = "work"
 LOSSES = ("impact.loss", "friction.loss")  # energies that are taken, not given
 CONTACT_WORK = ("contact.normal.work", "contact.friction.work")
@@ -116,8 +117,10 @@ class Motion:
     @property
     def names_of_slope(self) -> Slope:
         """The names of a slope's numbers."""
-        parts = ([f"{name}.rate" for name in part] for part in (self.laws, self.works, self.guesses))
-        return Slope([f"{name}.acceleration" for name in self.names], *parts)
+        z, w, known = ([f"{name}.rate" for name in part] for part in (self.laws, self.works, self.guesses))
+        looked = [] if self.fixed else [*self.row_labels, *(self.loop.axes if self.loop else ())]
+        a = [f"{name}.acceleration" for name in self.names]
+        return Slope(a, z, w, known, [f"{name}.looked" for name in looked])
 
     # -- what acts
     def _at(self, state: State, held: Sequence[Scalar]) -> Acting:
@@ -152,8 +155,8 @@ class Motion:
         slopes = [rate for one in pressed for rate in one.rates] + (command.slopes if command else [])
         touches = [one.touch for one in pressed]
         weak = spread.weak(PIVOT) & self.rushes(rows, v)
-        firm = sqrt(spread.least())
-        return Acting(a, multipliers, reactions, touches, slopes, powers, command, weak, firm, left, locks)
+        firm, wanted = sqrt(spread.least()), self.loop.wanted(t)[0] if self.loop else []
+        return Acting(a, multipliers, reactions, touches, slopes, powers, command, wanted, weak, firm, left, locks)
 
     def rushes(self, rows: ConstraintRows, v: Sequence[Scalar]) -> Scalar:
         """Where bodies move much faster than the drives tell them to: near the end of what a drive can reach."""
@@ -188,7 +191,8 @@ class Motion:
     def slope(self, acting: Acting) -> Slope:
         """The slope that goes with what acts."""
         speed = acting.command.speed if acting.command and self.guesses else []
-        return Slope(acting.accelerations, acting.rates, acting.powers, speed)
+        looked = [] if self.fixed else [*acting.multipliers, *acting.wanted]
+        return Slope(acting.accelerations, acting.rates, acting.powers, speed, looked)
 
     def point(self, state: State, often: bool = False) -> tuple[Point, Acting]:
         """A state with its slope, and what acts there; a controller's model has moved to where it should be."""
@@ -239,17 +243,17 @@ class Motion:
         return replace(state, q=q, v=v), drift
 
     # -- inside a step
-    def within(self, before: Point, after: Point, h: Scalar, u: Scalar, t: Scalar) -> State:
+    def within(self, before: Point, after: Point, h: Scalar, u: Scalar, t: Scalar, bend: Bend) -> State:
         """The state inside a step of length h, at the time t, u of it from 0 to 1; contacts are as at its beginning."""
         a, b = before.state, after.state
         q, v = self.interpolate(u, h, *((one.state.q, one.state.v, one.slope.v) for one in (before, after)))
 
-        def between(part: str) -> Vector:
-            ends = zip(*(getattr(x, part) for x in (a, before.slope, b, after.slope)), strict=True)
-            return [hermite(u, h, each[:2], each[2:]) for each in ends]
+        def between(part: str, bend: Vector) -> Vector:
+            ends = zip(*(getattr(x, part) for x in (a, before.slope, b, after.slope)), bend, strict=True)
+            return [hermite(u, h, each[:2], each[2:4], each[4]) for each in ends]
 
         known = [x + (t - a.t) * rate for x, rate in zip(a.known, before.slope.known, strict=True)]
-        return State(t, q, v, between("z"), between("w"), a.modes, a.approach, known)
+        return State(t, q, v, between("z", bend[0]), between("w", bend[1]), a.modes, a.approach, known)
 
     def _interpolate(
         self, u: Scalar, h: Scalar, before: Sequence[Vector], after: Sequence[Vector]

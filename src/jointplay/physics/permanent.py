@@ -13,7 +13,7 @@ from ..model.clearances import Following
 from ..numerics.choice import maximum
 from ..numerics.functions import atan2
 from .contact_solver import either
-from .motion import Motion
+from .motion import Bend, Motion
 from .step import Acting, Point
 
 NEAR = 0.1  # of the pushes at the ends of a step: where a parabola dips below, it is looked at
@@ -34,7 +34,7 @@ def vertex(begin: Scalar, middle: Scalar, end: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def watch(
-    motion: Motion, begun: Sequence[Scalar], before: Point, after: Point, acting: Acting, h: Scalar
+    motion: Motion, begun: Sequence[Scalar], before: Point, after: Point, acting: Acting, h: Scalar, bend: Bend
 ) -> tuple[Point, Acting, Scalar]:
     """The end of a step of length h, or the moment inside it where a joint in permanent contact begins to pull; begun:
     what each of them pushed at the beginning."""
@@ -49,7 +49,7 @@ def watch(
 
         [_, u], _ = loop([where(pulls_at > 0.5, 0.5, 0.0), pulls_at], halve, 60)
         t = before.state.t + u * h
-        state = motion.within(before, after, h, u, t)
+        state = motion.within(before, after, h, u, t, bend)
         pose = motion.equations.pose(state.q, t)
         bearing, journal = joint.ends()
         d = pose.between((bearing, journal))
@@ -66,7 +66,7 @@ def watch(
         for i, joint in enumerate(motion.following.values()):
 
             def push(u: Scalar, i: int = i, end: Point = end, length: Scalar = length) -> Scalar:
-                state = motion.within(before, end, length, u, before.state.t + u * length)
+                state = motion.within(before, end, length, u, before.state.t + u * length, bend)
                 return motion.pushes(motion.acting(state))[i]
 
             middle, last = push(half), motion.pushes(at_end)[i]
@@ -79,7 +79,7 @@ def watch(
             at_end = motion.acting(end.state)
         return end, length
 
-    middles = motion.pushes(motion.acting(motion.within(before, after, h, half, before.state.t + half * h)))
+    middles = motion.pushes(motion.acting(motion.within(before, after, h, half, before.state.t + half * h, bend)))
     three = list(zip(begun, middles, motion.pushes(acting), strict=True))
     dips = [(vertex(*pushes)[1] < NEAR * maximum(pushes[0], pushes[2])) for pushes in three]
     doubtful = [(a >= 0.0) & ((b < 0.0) | (c < 0.0) | dip) for (a, b, c), dip in zip(three, dips, strict=True)]

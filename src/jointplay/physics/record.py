@@ -115,7 +115,7 @@ class Bookkeeping:
         loop = self.motion.loop
         if loop and acting.command:
             long = not self.impulsive or not self.motion.fixed  # steps: what changes in them counts with both ends
-            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=self.impulsive)
+            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=self.impulsive or self.motion.digital)
             peaks(loop.sizes(acting.command, at.q, at.t), at.t)
             loop.stray(at.q, acting.command, at.t)
         self.forces(acting, t)

@@ -88,6 +88,7 @@ class Slope:
     z: Vector
     w: Vector
     known: Vector
+    looked: Vector = field(default_factory=list)  # what is looked at in a long step: forces of rows, references
 
 
 @dataclass
@@ -134,6 +135,7 @@ class Acting:
     rates: Vector = field(default_factory=list)  # of the states of laws
     powers: Vector = field(default_factory=list)  # of the energies `w` of the state (W)
     command: Command | None = None
+    wanted: Vector = field(default_factory=list)  # the references of the control loop
     weak: Scalar = False  # where drives ask for what the mechanism cannot do: rows depend on each other
     firm: Scalar = 1.0  # how far rows are from depending on each other, from 1 down to 0
     left: Scalar = 0.0  # what the friction of pins leaves open (N m)
@@ -148,7 +150,8 @@ class Step:
     error: relative to its tolerances, if it knows it; acting: the impulses of the step or, of a stepper of states, what
     acts in its last stage; weak: where a drive could not be followed in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
-    contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them.
+    contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them; bend:
+    the fourth-degree part of `z` and `w` inside it, u^2 (1 - u)^2 times this, if it knows it.
     """
 
     end: State
@@ -161,6 +164,7 @@ class Step:
     steered: Sequence[Scalar] = ()
     weak: Scalar = None
     shown: Callable[[], Acting] | None = None
+    bend: tuple[Vector, Vector] | None = None
 
 
 @dataclass(frozen=True)

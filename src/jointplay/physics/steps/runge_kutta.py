@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -25,7 +26,20 @@ PAIR: Tableau = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
+# of the fourth-degree part of its dense output (Shampine 1986)
+DENSE = (
+    -12715105075 / 11282082432,
+    0,
+    87487479700 / 32700410799,
+    -10690763975 / 1880347072,
+    701980252875 / 199316789632,
+    -1453857185 / 822651844,
+    69997945 / 29380423,
+)
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+LOOKS = 50.0  # times rtol: what forces and references may be off the polynomials that stand for them
+INSTANT = 1e-10  # s
 
 
 def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) -> tuple[list[Point], Step]:
@@ -45,8 +59,9 @@ def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) 
 class RungeKutta(Stepper):
     """Dormand and Prince's 5(4) pair with adaptive steps, projected on the constraints.
 
-    rtol, atol: tolerated error of a step in every coordinate and rate, relative and absolute (SI); max_step (s): the
-    longest step.  Steps also end where motions have their knots.
+    rtol, atol: tolerated error of a step in every coordinate and rate, relative and absolute (SI), and of energies and
+    time integrals of forces beside what these make of them; max_step (s): the longest step.
+    Steps also end where motions have their knots.
     """
 
     rtol: float = 1e-8
@@ -69,22 +84,48 @@ class RungeKutta(Stepper):
     def take(self, motion: Motion, now: Point, h: Scalar) -> Step:
         """One step of length h, with the error that the embedded formula of order 4 shows."""
         points, step = stages(motion, now, h, PAIR, last=True)
-        rtol, atol = motion.given("rtol"), motion.given("atol")
         error: Scalar = 0.0
-        for slopes, begin, end in integrated(points, now.state, step.end):
-            for i, (x, y) in enumerate(zip(begin, end, strict=True)):
-                scale = atol + rtol * maximum(abs(x), abs(y))
-                error = maximum(error, abs(h * dot(ERROR, [k[i] for k in slopes])) / scale)
-        return replace(step, error=error)
+        for slope, scale in judged(motion, points, now.state, step.end, h):
+            error = maximum(error, abs(h * dot(ERROR, slope)) / scale)
+        z, w = ([p.slope.z for p in points], [p.slope.w for p in points])
+        bend = [[h * dot(DENSE, slope) for slope in zip(*part, strict=True)] for part in (z, w)]
+        return replace(step, error=error, bend=(bend[0], bend[1]))
 
 
-def integrated(points: Sequence[Point], now: State, end: State) -> list[tuple[Vector, Vector, Vector]]:
-    """Slopes, begin and end of what is judged: coordinates, rates and states of laws."""
-    return [
+def judged(
+    motion: Motion, points: Sequence[Point], now: State, end: State, h: Scalar
+) -> Iterator[tuple[Vector, Scalar]]:
+    """Slopes of what is judged, in all stages, with what its error may be.
+
+    Coordinates, rates and states of laws: the tolerances.  Energies: what those of rates make of the kinetic energy.
+    Forces and references have no error of their own, but polynomials stand for them between the looks at a step: that
+    of their time integral, beside the largest or the momentum.  In an instant what jumps may jump.
+    """
+    rtol, atol = motion.given("rtol"), motion.given("atol")
+    slopes = [p.slope for p in points]
+    for part, begin, after in (
         ([p.state.v for p in points], now.q, end.q),
-        ([p.slope.v for p in points], now.v, end.v),
-        ([p.slope.z for p in points], now.z, end.z),
-    ]
+        ([k.v for k in slopes], now.v, end.v),
+        ([k.z for k in slopes], now.z, end.z),
+    ):
+        for slope, x, y in zip(zip(*part, strict=True), begin, after, strict=True):
+            yield list(slope), atol + rtol * maximum(abs(x), abs(y))
+    momentum, energy = 0.0, 0.0
+    for mass, x, y in zip(motion.equations.masses(), now.v, end.v, strict=True):
+        fastest = maximum(abs(x), abs(y))
+        momentum = momentum + mass * (atol + rtol * fastest)
+        energy = energy + mass * (atol + rtol * fastest * fastest)
+    for slope, x, y in zip(zip(*(k.w for k in slopes), strict=True), now.w, end.w, strict=True):
+        yield list(slope), energy + rtol * maximum(abs(x), abs(y))
+    looked, short = list(zip(*(k.looked for k in slopes), strict=True)), LOOKS * rtol * h + INSTANT
+    forces, references = looked[: len(motion.rows)], looked[len(motion.rows) :]
+    largest: Scalar = 0.0
+    for force in forces:
+        largest = functools.reduce(maximum, map(abs, force), largest)
+    for force in forces:
+        yield list(force), momentum + short * largest
+    for reference in references:
+        yield list(reference), short * functools.reduce(maximum, map(abs, reference), atol)
 
 
 @dataclass(frozen=True)
