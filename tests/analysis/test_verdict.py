@@ -117,6 +117,14 @@ def test_a_periodic_table_repeats_and_an_offset_of_a_rate_turns():
     wobbling = jp.sine(1.0, 6.0, offset=4.0)  # 6 rad/s beside a mean of 4 rad/s: 2 and 3 turns in pi
     turned = jp.library.four_bar().replace(drives={"motor": {"kind": "rate", "of": "crank", "motion": wobbling}})
     assert drive_period(turned) == pytest.approx(math.pi)
+    both = jp.total(-1.0, wobbling)  # a mean of 3 rad/s
+    turned = turned.replace(drives={"motor": {"kind": "rate", "of": "crank", "motion": both}})
+    assert drive_period(turned) == pytest.approx(2 * math.pi / 3)
+    speeds = {"kind": "sum", "terms": [{"kind": "constant_speed", "speed": x} for x in (7.0, 3.0)]}
+    turned = turned.replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": speeds}})
+    assert drive_period(turned) == pytest.approx(2 * math.pi / 10)
+    speeds["terms"].append({"kind": "constant_speed", "speed": -10.0})  # it stands still
+    assert drive_period(turned.replace(drives={"motor": turned.drives["motor"].plain() | {"motion": speeds}})) is None
     held = jp.table([0.0, 1.0], [0.0, 1.0], ends="held")
     with pytest.raises(ValueError, match="'table' and does not repeat"):
         drive_period(four.replace(forces={"cut": {"kind": "torque", "on": "crank", "torque": held}}))

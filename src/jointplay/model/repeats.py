@@ -74,26 +74,44 @@ def driven(mechanism: Mechanism) -> Iterator[tuple[str, float]]:
 
 
 def rates(name: str, motion: object, rate_drive: bool = False, turns: bool = False) -> Iterator[tuple[str, float]]:
-    """The rates of a motion: of its sines and periodic tables, and of an angle that turns at constant speed."""
-    if isinstance(motion, Sum):
-        for i, part in enumerate(motion.terms, 1):
-            yield from rates(f"{name}, term {i}", part, rate_drive, turns)
-    elif isinstance(motion, Constant):
-        if rate_drive and motion.value:
-            yield name, abs(motion.value)
-    elif isinstance(motion, Sine):
-        if motion.frequency:
-            yield name, abs(motion.frequency)
-        if rate_drive and motion.offset:
-            yield f"{name}, offset", abs(motion.offset)
-    elif isinstance(motion, Table) and motion.ends == "periodic" and not rate_drive:
-        yield name, math.tau / (motion.times[-1] - motion.times[0])
-    elif isinstance(motion, ConstantSpeed) and turns and not rate_drive:
-        if motion.speed:
-            yield name, abs(motion.speed)
-    else:
-        kind = getattr(motion, "kind", type(motion).__name__)
-        raise InputError(
-            f"{name} is of kind {kind!r} and does not repeat, or nobody knows when; give the period with --period, "
-            "or another motion"
-        )
+    """The rates of a motion: of its sines and periodic tables, and of an angle that turns at constant speed, which is
+    the sum of those of its terms."""
+    speeds = [0.0]
+    for label, part in terms(name, motion):
+        if isinstance(part, Constant):
+            speeds.append(part.value if rate_drive else 0.0)
+        elif isinstance(part, Sine):
+            if part.frequency:
+                yield label, abs(part.frequency)
+            still = 0.0 if part.frequency else part.amplitude * math.sin(part.phase)
+            speeds.append(part.offset + still if rate_drive else 0.0)
+        elif isinstance(part, Table) and part.ends == "periodic" and not rate_drive:
+            yield label, math.tau / (part.times[-1] - part.times[0])
+        elif isinstance(part, ConstantSpeed) and not rate_drive:
+            speeds.append(part.speed)
+        else:
+            raise endless(label, part)
+    speed = math.fsum(speeds)
+    if abs(speed) <= EQUAL * max(map(abs, speeds)):
+        return
+    if not (turns or rate_drive):
+        raise endless(name, motion)
+    yield name, abs(speed)
+
+
+def terms(name: str, motion: object) -> Iterator[tuple[str, object]]:
+    """A motion, or the terms of a sum, by name."""
+    if not isinstance(motion, Sum):
+        yield name, motion
+        return
+    for i, part in enumerate(motion.terms, 1):
+        yield from terms(f"{name}, term {i}", part)
+
+
+def endless(name: str, motion: object) -> InputError:
+    """What is said of a motion that does not repeat."""
+    kind = getattr(motion, "kind", type(motion).__name__)
+    return InputError(
+        f"{name} is of kind {kind!r} and does not repeat, or nobody knows when; give the period with --period, "
+        "or another motion"
+    )
