@@ -8,7 +8,8 @@ import pytest
 import zarr
 
 import jointplay as jp
-from jointplay.analysis import diagram
+from jointplay.analysis import Map, bifurcation, diagram
+from tests.analysis.test_orbits import textbook_logistic
 from tests.analysis.test_verdict import command, oscillator
 
 STEPS = jp.MoreauJean(2 * math.pi / 2.6 / 1000)
@@ -37,6 +38,34 @@ def test_a_number_that_changes_the_period(tmp_path):
     assert (found.outcome == "done").all()
     assert found.drive_period.values == pytest.approx([2 * math.pi / 2.5, 2 * math.pi / 2.6])
     assert [found[name].attrs["units"] for name in ("shaker.x.frequency", "mass.x_rate")] == ["rad/s", "m/s"]
+
+
+def test_the_period_of_a_value_is_its_own():
+    """A pendulum that turns over winds up its angle, and must not hide that another one's repeats after two periods."""
+    arm = jp.loads("""
+gravity: [0, -0.6666666666666666]
+ground: {points: {O: [0, 0]}}
+bodies: {arm: {bar: 1, mass: 3}}
+joints: {J: {kind: revolute, between: [ground.O, arm.start]}}
+forces:
+  d: {kind: torsion, between: [ground, arm], damping: 0.5}
+  t: {kind: torque, on: arm, torque: {kind: sine, amplitude: 1.07, frequency: 0.6666666666666666, phase: 1.5707963}}
+start: {arm: -1.37}
+""")
+    found = diagram(arm, "t.torque.amplitude", [1.07, 1.45], "arm.angle", keep=24, skip=200, executor=1, tolerance=5e-3)
+    angles = found["arm.angle"].values[0]
+    apart = np.abs(angles[0, 1:] - angles[0, :-1])
+    assert np.ptp(angles[1]) > 100 and 5e-3 * np.ptp(angles[1]) > apart.max() > 0.1  # which the span of both would hide
+    assert found.period.values.tolist() == [[2, 2]]
+
+
+def test_the_period_of_a_value_of_a_map_is_its_own():
+    def make(rows):
+        return Map(lambda s, p: {"x": 3.2 * s.x * (1 - s.x / p.size)}, {"x": 0.3}, {"size": 1.0}, lanes=rows)
+
+    found = bifurcation(make, "size", [1.0, 1e9], "x", keep=24, skip=500)
+    assert found.period.values.tolist() == [[2, 2]]
+    assert bifurcation(textbook_logistic, "r", [0.5], "x", keep=24, skip=40).period.values == 1  # it dies away to 0
 
 
 def test_forward_and_backward_resumed(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from .sections import points, repeat
-from .things import Thing, ensure_thing
+from .things import Thing, ensure_thing, is_angle
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -31,7 +31,7 @@ def bifurcation(
     make: gives a section (a Map or Strobe) with a lane for each {address: value}; signal: the name of the number that
     is kept. Values are computed side by side in lanes. follow: each value goes on from the last state of the one before
     it, forward and then backward, so that coexisting motions are seen; dimension `direction`. tolerance: of the period,
-    over the span of all points.
+    over the largest number among the points at that value and their start, of an angle a turn at most.
     """
     from xarray import Dataset
 
@@ -42,12 +42,12 @@ def bifurcation(
         found = np.array([_followed(make, address, numbers, signal, keep, skip, back) for back in (False, True)])
     else:
         found = _apart(make, address, numbers, signal, keep, skip, lanes)[None]
-    span = float(np.nanmax(found) - np.nanmin(found)) or 1.0
+    sizes, found = np.abs(found).max(axis=-1), found[..., 1:]
+    sizes = np.minimum(sizes, 2 * np.pi) if is_angle(signal) else sizes
     period = np.zeros(found.shape[:2], int)
-    for way in range(len(found)):
-        for i, one in enumerate(found[way]):
-            k = repeat(one[:, None], [signal], tolerance, span).multiple if np.isfinite(one).all() else None
-            period[way, i] = k or 0
+    for at in np.argwhere(np.isfinite(found).all(axis=-1)):
+        one = found[tuple(at)][:, None]
+        period[tuple(at)] = repeat(one, [signal], tolerance, sizes[tuple(at)] or 1.0).multiple or 0
     names = ["forward", "backward"][: len(found)]
     return Dataset(
         {signal: (("direction", address, "point"), found), "period": (("direction", address), period)},
@@ -57,27 +57,28 @@ def bifurcation(
 
 
 def _apart(make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, lanes: int) -> np.ndarray:
-    """Each value from the start, several side by side."""
+    """The start and the points of each value, several side by side."""
     found = []
     for first in range(0, len(values), lanes):
         part = [float(x) for x in values[first : first + lanes]]
         filled = part + [part[-1]] * (lanes - len(part))
         thing = make([{address: x} for x in filled])
         ensure_thing(thing, lanes)
-        place = _place(thing, signal)
-        found.append(points(thing, keep, skip)[:, : len(part), place].T)
+        place, start = _place(thing, signal), thing.state
+        found.append(np.array([start, *points(thing, keep, skip)])[:, : len(part), place].T)
     return np.concatenate(found)
 
 
 def _followed(make: Any, address: str, values: np.ndarray, signal: str, keep: int, skip: int, back: bool) -> np.ndarray:
-    """Each value from the last state of the one before."""
+    """The start and the points of each value, from the last state of the one before."""
     order = values[::-1] if back else values
     found, start = [], None
     for x in order:
         thing = make([{address: float(x)}])
         if start is not None:
             thing.reset(start=dict(zip(thing.names, start, strict=True)))
-        found.append(points(thing, keep, skip)[:, 0, _place(thing, signal)])
+        begin = thing.state
+        found.append(np.array([begin, *points(thing, keep, skip)])[:, 0, _place(thing, signal)])
         start = thing.state[0]
     return np.array(found[::-1] if back else found)
 

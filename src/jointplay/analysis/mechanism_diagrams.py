@@ -23,11 +23,13 @@ from ..system import System
 from .judge import fitting, known_period
 from .sections import repeat
 from .series import unit_of
+from .things import is_angle
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 EQUAL = 1e-12
+LOOKS = 4  # at the signal in a period: how far it moves, of which a period may leave a share
 
 
 def diagram(
@@ -51,7 +53,8 @@ def diagram(
     number. follow: each value goes on from the last state of the one before it, forward and then backward, so that
     coexisting motions are seen (dimension `direction`); what laws and controllers remember begins anew. store: a
     directory; a diagram that is there goes on where it stopped. executor, progress: as of `sweep`; options: those of a
-    Simulation. A value at which the run ends early has NaN, and why in `outcome`.
+    Simulation. A value at which the run ends early has NaN, and why in `outcome`. tolerance: of the period, over the
+    range of the signal at that value (of an angle a turn at most), as it is seen four times a drive period.
     """
     from xarray import Dataset
 
@@ -70,15 +73,19 @@ def diagram(
     asked: dict[str, Any] = {"store": store, "progress": progress}
     if follow or any(not math.isclose(one, float(x or 0.0), rel_tol=EQUAL) for x in periods):
         walk = StrobedPoints(base, address, tuple(numbers), signal, keep, skip, period, stepper, options, {})
-        found, outcome = walk.study(follow, executor, asked)
+        found, ranges, outcome = walk.study(follow, executor, asked)
     else:
-        chosen = fitting(base.with_({address: max(numbers, key=abs)}), stepper, one, 1, one)  # joints may open
+        every = one / LOOKS
+        chosen = fitting(base.with_({address: max(numbers, key=abs)}), stepper, every, 1, one)  # joints may open
         name = study_name(signal)
-        asked |= {"stepper": chosen, "until": (skip + keep) * one, "every": one, "keep": [name], "executor": executor}
+        asked |= {"stepper": chosen, "until": (skip + keep) * one, "every": every, "keep": [name], "executor": executor}
         table = sweep(base, {address: numbers}, **asked, **options)
-        found, outcome = table[name].values[None, :, 1 + skip :][..., :keep], ended(table)[None]
-    span = float(np.nanmax(found) - np.nanmin(found)) if np.isfinite(found).any() else 0.0
-    repeats = [[repeats_after(row, signal, tolerance, span or 1.0) for row in part] for part in found]
+        looks, outcome = table[name].values[None, :, 1 + LOOKS * skip :][..., : LOOKS * keep], ended(table)[None]
+        found, ranges = looks[..., LOOKS - 1 :: LOOKS], np.ptp(looks, axis=-1)
+    repeats = [
+        [repeats_after(row, signal, tolerance, span) for row, span in zip(*part, strict=True)]
+        for part in zip(found, ranges, strict=True)
+    ]
     units = {"units": unit_of(signal)}
     driven = {"units": "s", "long_name": "time between two points"}
     about = {"signal": signal, "address": address, "skip": skip}
@@ -98,8 +105,11 @@ def diagram(
 
 
 def repeats_after(row: np.ndarray, signal: str, tolerance: float, span: float) -> int:
-    """After how many points a row repeats; 0 if it does not, -1 if it ended early."""
-    return (repeat(row[:, None], [signal], tolerance, span).multiple or 0) if np.isfinite(row).all() else -1
+    """After how many points a row repeats; 0 if it does not, -1 if it ended early. span: the range of the signal."""
+    if not np.isfinite(row).all():
+        return -1
+    span = min(span, 2 * math.pi) if is_angle(signal) else span
+    return repeat(row[:, None], [signal], tolerance, span or 1.0).multiple or 0
 
 
 def study_name(signal: str) -> str:
@@ -137,16 +147,17 @@ class StrobedPoints:
         told = {"diagram": text_of(self.mechanism), "signal": self.signal, "keep": self.keep, "skip": self.skip}
         return told | {"period": self.period, "stepper": repr(self.stepper), "options": repr(self.options)}
 
-    def study(self, follow: bool, executor: Any, asked: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """The points (direction, value, point), and how each run ended."""
+    def study(self, follow: bool, executor: Any, asked: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The points (direction, value, point), the range of the signal, and how each run ended."""
         from ..studies import sweep
 
-        names = [f"point {i + 1}" for i in range(self.keep)]
+        names = ["range", *(f"point {i + 1}" for i in range(self.keep))]
         if not follow:
             many = cores() if executor is None else executor
             over: dict[str, Any] = {"value": list(self.values)}
             table = sweep(self, over, metrics=names, executor=many, **asked)
-            return np.stack([table[name].values for name in names], -1)[None], ended(table)[None]
+            rows = np.stack([table[name].values for name in names], -1)[None]
+            return rows[..., 1:], rows[..., 0], ended(table)[None]
         known = System(self.mechanism).coordinates
         ends = [f"end {name}" for name in (*known, *(f"{name}.rate" for name in known))]
         if asked["store"] is not None and Path(asked["store"]).exists():
@@ -154,7 +165,8 @@ class StrobedPoints:
         over = {"direction": [1.0, -1.0], "place": list(range(len(self.values)))}
         table = sweep(self, over, metrics=names + ends, executor=1, **asked)  # one after the other
         rows, how = np.stack([table[name].values for name in names], -1), ended(table)
-        return np.stack([rows[0], rows[1][::-1]]), np.stack([how[0], how[1][::-1]])
+        rows = np.stack([rows[0], rows[1][::-1]])
+        return rows[..., 1:], rows[..., 0], np.stack([how[0], how[1][::-1]])
 
     def remember(self, store: Any, ends: Sequence[str]) -> None:
         """The last states of the values that a store holds."""
@@ -176,9 +188,9 @@ class StrobedPoints:
         mechanism = self.mechanism.with_({self.address: x})
         period = float(self.period or drive_period(mechanism) or 0.0)
         end = (self.skip + self.keep) * period
-        chosen = fitting(mechanism, self.stepper, period, 1, period)
+        chosen = fitting(mechanism, self.stepper, period / LOOKS, 1, period)
         system = System(mechanism, end, frozenset({self.address}))
-        sim = Simulation(system, chosen, every=period, until=end, **self.options)
+        sim = Simulation(system, chosen, every=period / LOOKS, until=end, **self.options)
         if start is not None:
             sim.perturb(np.array([start[name] for name in sim.names]) - sim.state[0], lane=0)
         sim.advance(end)
@@ -188,9 +200,9 @@ class StrobedPoints:
         signal = spelled(self.signal)
         if signal not in columns:
             raise InputError(f"no signal {self.signal!r} in the result{suggestion(signal, columns)}")
-        found = columns[signal][1:][self.skip :][: self.keep]
+        looks = columns[signal][1:][LOOKS * self.skip :][: LOOKS * self.keep]
         last = dict(zip(sim.names, (float(x) for x in sim.state[0]), strict=True)) if direction else {}
         if direction:
             self.ends[direction, at] = last
-        points = {f"point {i + 1}": float(x) for i, x in enumerate(found)}
-        return points | {f"end {name}": x for name, x in last.items()}
+        points = {f"point {i + 1}": float(x) for i, x in enumerate(looks[LOOKS - 1 :: LOOKS])}
+        return {"range": float(np.ptp(looks))} | points | {f"end {name}": x for name, x in last.items()}
