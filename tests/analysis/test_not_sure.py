@@ -7,11 +7,19 @@ import pytest
 
 import jointplay as jp
 from jointplay.analysis import Scheme, Series, embedding, rosenstein, textbook
-from jointplay.analysis.evidence import CHAOTIC, INCONCLUSIVE
-from jointplay.analysis.indicators import better_evidence, divergence_evidence, stationary, zero_one_evidence
+from jointplay.analysis.evidence import CHAOTIC, INCONCLUSIVE, QUASI
+from jointplay.analysis.indicators import (
+    better_evidence,
+    divergence_evidence,
+    stationary,
+    two_phase_evidence,
+    zero_one_evidence,
+)
 from jointplay.analysis.judge import whole
 from jointplay.analysis.regular import beats, repetition, second_phase
 from jointplay.analysis.trajectories import Observation, gentle, watched
+from jointplay.engine.values import where
+from jointplay.numerics.functions import cos, sin
 from tests.analysis.signals import sampled
 
 TIME = 0.011 * np.arange(2000)
@@ -64,6 +72,35 @@ def test_a_slow_decay_is_neither_settled_nor_two_phases():
     assert stationary(Series(TIME, wave(TIME)), True).votes == ""
 
 
+@pytest.mark.parametrize(("size", "rate", "turns"), [(0.3, 0.01, 1.77), (0.3, 0.05, 0.37), (0.3, 0.005, 1.12)])
+def test_what_rings_out_beside_a_forced_motion_is_no_second_phase(size, rate, turns):
+    time = 0.02 * np.arange(3000)
+    found = []
+    for decay in (rate, 0.0):
+        ringing = size * np.exp(-decay * time) * np.sin(2 * np.pi * turns * time)
+        series = Series(time, wave(time, 1.0) + ringing, period=1.0)
+        two, explained = second_phase(series, repetition(series))
+        found.append(two_phase_evidence(two, explained, foreign=False))
+    assert [one.votes for one in found] == [INCONCLUSIVE, QUASI]
+    assert "still settling" in found[0].says
+
+
+def test_a_model_that_rings_out_has_not_settled():
+    """An oscillator with a damping ratio of 0.001, which loses 0.4 of its own motion in what is looked at."""
+    ringing = jp.loads("""
+gravity: [0, 0]
+ground: {points: {O: [0, 0], W: [-1, 0]}}
+bodies: {b: {mass: 1, inertia: 1e-3}}
+joints: {G: {kind: prismatic, between: [ground.O, b.centre], axis: [1, 0]}}
+forces:
+  s: {kind: spring, between: [ground.W, b.centre], stiffness: 100, damping: 0.02, free_length: 1}
+  f: {kind: force, at: b.centre, x: {kind: sine, amplitude: 5, frequency: 7}}
+start: {b.x: 0.01}
+""")
+    found = jp.verdict(ringing)
+    assert found.verdict == INCONCLUSIVE and any("still settling" in row.says for row in found.evidence)
+
+
 def test_chaotic_heights_of_impacts_are_no_second_phase():
     heights = 1 + 0.5 * logistic(3.9, 100)
     turn, since = np.floor(TIME / 0.5 + 0.8).astype(int), np.mod(TIME - 0.1, 0.5)
@@ -112,6 +149,10 @@ def test_neighbours_that_become_the_same_number_at_once():
     assert gentle(thing, plan, 1e-7) == 1.0
     found = watched(lambda fine: thing if fine == 1 else None, plan, sweep=False).exponents["as it is"]
     assert found.floored and found.value > -400.0
+    now_and_then = Scheme(  # as a ball does that comes to rest on its table in each period
+        lambda t, h, s, p: {"x": where(sin(3 * t) > 0.98, sin(t), s.x + h * cos(t))}, {"x": 0.0}, step=1e-4, lanes=2
+    )
+    assert gentle(now_and_then, Observation(None, 8.0, 0.0, 0.1, None), 1e-7) == 1.0
 
 
 def test_a_period_that_finer_steps_do_not_have_is_open():

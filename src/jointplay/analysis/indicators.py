@@ -50,7 +50,7 @@ def series_verdict(series: Series, twin: Series | None = None) -> Verdict:
         slope and slope.error,
         covered(series, one),
         evidence,
-        advice(kind, series, evidence),
+        ("still settling: " if two is not None and two.fades else "") + advice(kind, series, evidence),
         series.name,
         details,
     )
@@ -138,6 +138,8 @@ def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> E
     if explained:
         said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain the signal"
         vote = QUASI
+        if two.fades:
+            said, vote = f"{said}, but {regular.settling(two)}", INCONCLUSIVE
     elif foreign:
         vote = CHAOTIC
     name = "change at equal phases of two, over the size of the signal"

@@ -6,7 +6,7 @@ phases. Nothing is fitted but the rates, and impact spikes do no harm: the worst
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,18 +31,22 @@ FREE_PERIODS = 4.2  # of a period that has to be found
 FEW = 6  # turns of a common period
 AWAY = 0.1  # of the record: neighbours on the torus are farther apart in time
 LINES = 5  # of which two are taken for the phases
+QUARTERS, FADES = 4, 0.04  # parts of a record, and the share of itself that a line may lose where it falls with each
+GONE = 0.1  # share of itself below which it is not asked whether it falls on
 UNLIKE = 1.0  # residual of a curve laid over itself, beyond which its samples are not looked at
 
 
 @dataclass(frozen=True)
 class Phases:
     """What two phases explain: their periods (s), what they leave over the size of the signal, and the correlation of
-    that from sample to sample; whole: what they leave without the worst tenth only, as one phase is judged."""
+    that from sample to sample; whole: what they leave without the worst tenth only, as one phase is judged; fades: by
+    which share of itself what one of them adds dies away, 0 where it stays."""
 
     periods: tuple[float, ...]
     residual: float
     smooth: float = 0.0
     whole: float = np.inf
+    fades: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,32 @@ def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
     less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
-    return two, two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
+    explained = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
+    return replace(two, fades=fading(series, two.periods)) if explained else two, explained
+
+
+def fading(series: Series, periods: tuple[float, ...]) -> float:
+    """By which share of itself what one of two phases adds to the other dies away; 0 where it stays.
+
+    A motion that rings out beside a steady one is explained by two phases, and hardly changes the size of the signal.
+    The strongest line of what either phase leaves tells: that of a torus stays, or beats, but falls no more from each
+    quarter to the next than by chance.
+    """
+    found = []
+    for period in periods:
+        rest = without(series, [k / period for k in range(1, 21)], series.values)
+        turning = rest * np.exp(-2j * np.pi * line(series.time, rest)[0] * series.time)
+        parts = np.array_split(turning, QUARTERS)
+        sizes = np.array([abs(np.average(part, weights=np.hanning(len(part)))) for part in parts])
+        sizes = np.maximum(sizes, GONE * sizes.max())
+        lost = float(1.0 - sizes[-1] / sizes[0])
+        found.append(lost if (np.diff(sizes) <= 0).all() and lost > FADES else 0.0)
+    return max(found)
+
+
+def settling(two: Phases) -> str:
+    """That one of two phases dies away, in words."""
+    return f"what one of them adds dies away, by {two.fades:.2g} of it from first to last quarter: it is still settling"
 
 
 def left_by_one(series: Series, one: Repetition) -> float:

@@ -16,7 +16,7 @@ from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict,
 from .indicators import CYCLES, comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
 from .pace import Pace
-from .regular import LIMIT, repetition, second_phase
+from .regular import LIMIT, repetition, second_phase, settling
 from .series import LEAST, Series, moves, unit_of
 from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, plane, section_evidence, stays
 from .things import Thing, ensure_thing, go
@@ -25,7 +25,7 @@ PERIODS = 60  # of the drive that are looked at unless said otherwise
 EARLY = 1  # interval(s) in which finer steps tell the error of the integration; later, chaos magnifies it
 GENTLE = 1.5  # change of the logarithm of the separation from one renormalisation to the next, about
 TRIAL = 24  # intervals in which that is tried out
-MERGED = 16.0  # renormalisations in an interval: neighbours that still become the same number do so whatever it is
+MERGED = 16.0  # renormalisations in an interval: neighbours that become the same number as often do so whatever it is
 SLOWEST, FEWEST = 1 / 16, 400  # renormalisations: in an interval, and in all, at least
 SETTLE = 0.25  # of what is looked at, before
 FREE = 400.0  # s: looked at where nothing drives
@@ -237,12 +237,12 @@ def gentle(thing: Thing, plan: Observation, separation: float) -> float:
     Where they change slowly, less than one is enough: each costs as much as many steps. Where contacts make both
     motions the same number at once, no interval is short enough, and the rate would be that of the renormalisations.
     """
-    here, folds = thing.snapshot(), 1.0
+    here, folds, before = thing.snapshot(), 1.0, 0
     least = max(SLOWEST, FEWEST * plan.every / plan.until) if hasattr(thing, "result") else 1.0
     while folds < 256:
         tried = exponent(thing, TRIAL * plan.every / min(folds, 1.0), plan.every / folds, separation, settle=0.0)
         thing.reset(here)
-        if folds >= MERGED and tried.floored > 0.1 * len(tried.growth):
+        if folds >= MERGED and tried.floored >= before > 0:
             return 1.0
         steep = float(np.abs(tried.growth).mean()) * plan.every / folds
         if not tried.floored and steep < GENTLE:
@@ -253,7 +253,7 @@ def gentle(thing: Thing, plan: Observation, separation: float) -> float:
         elif folds < 1:
             return 2 * folds
         else:
-            folds *= 2
+            folds, before = 2 * folds, tried.floored
     return folds
 
 
@@ -357,6 +357,8 @@ def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
         said, vote = f"two phases explain {turns:.2g} turns of the slower one; {CYCLES} are needed", INCONCLUSIVE
     if explained and found is not None and found.narrow:  # two phases explain what one does, too
         said, vote = f"two phases explain it, but {found.narrow}", INCONCLUSIVE
+    elif two.fades:
+        said, vote = f"two phases explain it, but {settling(two)}", INCONCLUSIVE
     name = "signal: change at equal phases of two, over its size"
     return Evidence(name, number(two.residual), None, said, vote, decides=True)
 
