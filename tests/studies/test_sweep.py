@@ -195,6 +195,37 @@ def test_signals_are_kept_where_asked():
     assert np.array_equal(table["angle[rocker]"].values[1], run.angle.sel(body="rocker"))
 
 
+TURNING = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+
+
+@pytest.mark.parametrize("every", [None, 1e-3])
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"stepper.step": [1e-4, 3e-4]},
+        {"stepper.step": [2e-4, 3e-4, 4e-4]},
+        {"stepper": {"short": jp.MoreauJean(1e-4), "long": jp.MoreauJean(3e-4), "chosen": jp.MoreauJean()}},
+    ],
+)
+def test_signals_of_runs_with_other_steps_stand_at_their_own_times(over, every):
+    table = jp.sweep(TURNING, over, 0.12, stepper=jp.MoreauJean(1e-4), keep=["angle[crank]"], every=every)
+    angle = table["angle[crank]"].values  # its drive turns at 30 rad/s whatever the steps
+    assert np.allclose(angle - angle[:, :1], 30.0 * table["time"].values, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "remedy"),
+    [
+        ([1e-4, 3e-4], {"until": 0.1}, "choose until = 0.0999 s"),
+        ([2e-4, 3e-4, 4e-4], {"until": 0.12, "every": 5e-4}, "choose every = 0.0012 s"),
+        ([1e-4, 1e-4 * math.sqrt(2)], {"until": 0.12}, "choose steps that divide a longer one"),
+    ],
+)
+def test_signals_without_times_in_common_are_refused(steps, more, remedy):
+    with pytest.raises(InputError, match=remedy):
+        jp.sweep(TURNING, {"stepper.step": steps}, stepper=jp.MoreauJean(1e-4), keep=["angle[crank]"], **more)
+
+
 def test_a_function_of_the_result_is_a_metric():
     def turned(run):
         """How far the crank has turned."""

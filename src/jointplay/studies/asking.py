@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -129,6 +133,35 @@ def job_of(subject: Subject, until: Any, every: Any, settled: Any, reclose: bool
             raise InputError(f"keep: must be names of signals such as 'angle[rocker]', got {one.name!r}")
     every = None if every is None else dividing(every, until)  # so that `final` is the end
     return Job(subject, asked, kept, float(until), every, float(settled), bool(reclose))
+
+
+def kept_alike(job: Job, plan: Plan) -> Job:
+    """The job with a time between samples that all steps divide, so that signals which are kept have the same times in
+    all runs; refused where there is none near the one asked for, or runs would not end at the same time."""
+    if not job.keep or not isinstance(job.subject, Machine):
+        return job
+    varied = (any(address.partition(".")[0] == "stepper" for address in d.columns) for d in plan.dimensions)
+    steppers = set()
+    for run in plan.numbers(tuple(slice(None) if yes else slice(1) for yes in varied)).ravel().tolist():
+        with contextlib.suppress(Exception):  # which the run will tell
+            steppers.add(job.subject.task(plan.settings(run)).stepper)
+    wanted = {"every": job.course.between, "until": job.until}
+    apart = [name for name, x in wanted.items() if np.ptp([s.whole(x) for s in steppers] or [x]) > 1e-9 * x]
+    if not apart:
+        return job
+    steps: list[float] = sorted({s.step for s in steppers if s.whole(0.0)})  # type: ignore[attr-defined]  # others go anywhere
+    shares = [Fraction(step / steps[0]).limit_denominator(1000) for step in steps]
+    common = steps[0] * math.lcm(*(x.numerator for x in shares)) / math.gcd(*(x.denominator for x in shares))
+    text = f"keep: runs with steps of {', '.join(f'{step:g}' for step in steps[:4])}{' ...' * (len(steps) > 4)} s"
+    if common > job.until or not np.allclose([steps[0] * float(x) for x in shares], steps, 1e-9, 0):
+        raise InputError(f"{text} have no samples at the same times; choose steps that divide a longer one, or no keep")
+    if "until" in apart:
+        end = max(1, round(job.until / common)) * common
+        raise InputError(f"{text} do not end at the same time, until = {job.until:g} s; choose until = {end:.9g} s")
+    count = round(max(wanted["every"], steps[-1]) / common)
+    if not count and job.every is not None:
+        raise InputError(f"{text} have no common samples {job.every:g} s apart (every); choose every = {common:.9g} s")
+    return replace(job, every=max(1, count) * common)
 
 
 def attributes(job: Job, plan: Plan, metrics: Any, keep: Any) -> dict[str, Any]:
