@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TEXTS = ("title", "model", "version", "outcome", "outcome_text", "stepper", "judgement", "judgement_text",
          "not_determined")  # fmt: skip
-NUMBERS = ("outcome_time", "until", "every", "steps", "attempts", "degrees_of_freedom", "settled")
+NUMBERS = ("outcome_time", "until", "every", "steps", "attempts", "degrees_of_freedom", "settled", "control_settled")
 LISTS = ("notes", "redundant", "open_reactions")  # of texts, as JSON
 WORDS = ("actuator_unit", "channel_unit", "impact_contact")  # variables that hold texts
 # The dimensions of what figures and pages read; other variables may be anything.

@@ -318,6 +318,11 @@ def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
     return found.assign_attrs(units="%", long_name=f"largest deviation from the twin, from {begin:g} s on")
 
 
+def loop_settled(run: Dataset) -> float:
+    """From when on (s) the statistics of a control loop count: its own `settled`, else that of the run."""
+    return float(run.attrs.get("control_settled", run.attrs.get("settled", 0.0)))  # older files have one for both
+
+
 def effort_unit(drive: str, rows: Iterable[str]) -> str:
     """Of a drive's effort, by the name of its row: of an angle N*m, else N; both where no row is its own."""
     own = [row for row in rows if row.rpartition(".")[0] == drive]

@@ -109,3 +109,63 @@ def test_the_end_does_not_depend_on_the_samples(every):
     assert float(table.energy_lost[0]) == pytest.approx(lost, rel=1e-6)
     beside = jp.compare(loose, [loose.joints["J3"].contact], until=0.23, every=every).energy_lost.values
     assert beside[1] == pytest.approx(-float(fine.contact_normal_work[-1]) - float(fine.contact_stored), rel=1e-6)
+
+
+ARM = """
+name: arm
+ground: {points: {O: [0, 0]}}
+bodies: {bar: {bar: 1 m, mass: 1 kg}}
+joints: {J1: {kind: revolute, between: [ground.O, bar.start]}}
+start: {bar: 0.3}
+control:
+  law: {law: pd, k1: 6, k2: 40}
+  coordinates: {q: {of: bar, reference: {kind: sine, amplitude: 0.5, frequency: 1 Hz}}}
+  actuators: {m: {of: bar}}
+"""
+
+
+def test_named_loops_count_from_settled_on():
+    soft = jp.loads(ARM)
+    stiff = soft.with_({"control.law.k2": 60.0}).control
+    late = stiff.model_copy(update={"settled": 0.5})
+    for base in (soft, soft.replace(control=None)):
+        over = {"control": {"soft": soft.control, "stiff": stiff, "late": late, "none": None}}
+        asked = {"until": 2.0, "settled": 1.2, "metrics": ["error_max[q]", "error_rms[q]"]}
+        table = jp.sweep(base, over, **asked)
+        for i, loop in enumerate((soft.control, stiff, late)):
+            run = jp.simulate(soft.replace(control=loop), 2.0, settled=1.2, error=False)
+            off = np.abs(run.tracking_error.values[run.time.values >= (loop.settled or 1.2), 0])
+            assert float(table["error_max[q]"][i]) == float(run.error_max[0]) == pytest.approx(off.max(), rel=1e-3)
+            assert float(table["error_rms[q]"][i]) == float(run.error_rms[0])
+
+
+def test_a_loop_has_no_statistics_of_the_whole_run_beside_settled():
+    arm = jp.loads(ARM)
+    one = {"over": {"bar.mass": [1.0, 1.5]}, "until": 0.5, "metrics": ["whole(error_max[q])"]}
+    table = jp.sweep(arm, **one)
+    assert float(table["whole(error_max[q])"][0]) == float(jp.simulate(arm, 0.5, error=False).error_max[0])
+    for model, more in (
+        (arm, {"settled": 0.2}),
+        (arm.with_({"control.settled": 0.2}), {}),
+        (arm, {"over": {"control.settled": [0.0, 0.2]}}),
+    ):
+        with pytest.raises(ValueError, match=r"whole\(error_max\[q\]\)'.* counts from 0.2 s on .* leave whole out"):
+            jp.sweep(model, **one | more)
+
+
+def test_a_loop_with_a_time_of_its_own_keeps_it_beside_that_of_the_run(tmp_path, capsys):
+    from jointplay.cli import main
+
+    (tmp_path / "arm.yaml").write_text(ARM + "  settled: 0.5 s\n")
+    files = [str(tmp_path / "own.nc"), str(tmp_path / "whole.nc")]
+    assert main(["run", str(tmp_path / "arm.yaml"), "--until", "2", "--settled", "1.2", "-o", files[0]]) == 0
+    said = capsys.readouterr().out
+    run = jp.results.load(files[0])
+    assert run.attrs["settled"] == 1.2 and run.attrs["control_settled"] == 0.5
+    off = np.degrees(np.abs(run.tracking_error.values[run.time.values >= 0.5, 0]).max())
+    assert f"from 0.5 s on: largest {off:.3f}" in said and "not determined" not in said
+    jp.results.save(jp.simulate(jp.loads(ARM), 2.0, error=False), files[1])
+    assert main(["compare", *files]) == 0
+    assert "settled at different times (own 0.5 s, whole 0 s)" in capsys.readouterr().out
+    assert main(["compare", files[0], files[0]]) == 0
+    assert "different times" not in capsys.readouterr().out

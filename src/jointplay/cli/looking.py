@@ -134,8 +134,8 @@ def compare(arguments: argparse.Namespace) -> None:
     print(columns(rows))
     if any("?" in cell for row in rows for cell in row[1:]):
         print(UNSURE)
-    if text := _lengths(runs):
-        print(text)
+    for text in (_lengths(runs), _countings(runs)):
+        print(text, end="\n" if text else "")
     print()
     print(columns(_distances(runs)))
     if target is not None:
@@ -152,6 +152,17 @@ def _lengths(runs: dict[str, Any]) -> str:
         return ""
     told = ", ".join(f"{name} {end:g} s" for name, end in ends.items())
     return f"of different lengths ({told}): peaks, counts and losses are of each whole run"
+
+
+def _countings(runs: dict[str, Any]) -> str:
+    """What is said of results whose control loops count their errors and torques from different times on."""
+    from jointplay.series import loop_settled
+
+    begins = {name: loop_settled(run) for name, run in runs.items()}
+    if len(set(begins.values())) == 1 or not all("control_max" in run for run in runs.values()):
+        return ""
+    told = ", ".join(f"{name} {begin:g} s" for name, begin in begins.items())
+    return f"control loops settled at different times ({told}): their errors and efforts count from there on"
 
 
 def _told_apart(files: list[str]) -> list[str]:

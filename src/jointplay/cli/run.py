@@ -195,6 +195,7 @@ class ProgressBar:
 def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: list[Path]) -> str:
     """What happened, in a few aligned lines; wall (s): what preparing and what computing took."""
     from jointplay import results
+    from jointplay.series import loop_settled
     from jointplay.statics.readable import plays
 
     attrs = found.attrs
@@ -220,7 +221,7 @@ def summary(mechanism: Mechanism, found: Any, wall: tuple[float, float], files: 
     for what, dimension, text in (("error", "channel", "tracking error"), ("control", "actuator", "actuator")):
         if f"{what}_max" in found:
             for name, unit in zip(found[dimension].values, found[f"{dimension}_unit"].values, strict=True):
-                after = f"from {attrs['settled']:g} s on: " if attrs.get("settled") else ""
+                after = f"from {late:g} s on: " if (late := loop_settled(found)) else ""
                 x, y = (numbers.told(f"{what}_{kind}", {dimension: name}, str(unit)) for kind in ("max", "rms"))
                 lines.append((f"{text} {name}", f"{after}largest {x}, rms {y}"))
     lines += [("note", note) for note in json.loads(attrs["notes"])]

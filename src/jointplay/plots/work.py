@@ -10,7 +10,7 @@ import numpy as np
 from .. import results
 from ..errors import InputError
 from ..results import flat
-from ..series import along, beside, effort_unit
+from ..series import along, beside, effort_unit, loop_settled
 from .motion import impulses, load, loaded, torques
 from .places import model_of
 from .style import (
@@ -197,7 +197,7 @@ def tracking_error(
     one, the channels of the run's controllers (`signals` of them) beside their own references; the error is then scaled
     to what remains once the loop counts as settled, and the twin's error is drawn behind.
     """
-    settled = float(run.attrs.get("settled", 0.0)) if reference is None else 0.0
+    settled = loop_settled(run) if reference is None else 0.0
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     time = run.time.values if reference is None else _compared_at(run, reference)
     rows = _controlled(run, signals) if reference is None else _against(run, reference, signals, time)

@@ -12,6 +12,7 @@ from .. import results
 from ..plots.contacts import strength
 from ..plots.places import Places, readable
 from ..plots.style import spoken
+from ..series import loop_settled
 from . import scene
 from .film import ACCENT, CARD, GHOST, INK, SERIES, outlines, tint
 from .page import judged
@@ -59,7 +60,7 @@ def _contacts(run: xarray.Dataset, stated: Mapping[str, Mapping[str, Any]]) -> I
 def _errors(run: xarray.Dataset) -> Iterator[tuple[str, str]]:
     if "error_max" not in run:
         return
-    after = f" from {run.attrs['settled']:g} s on" if run.attrs.get("settled") else ""
+    after = f" from {late:g} s on" if (late := loop_settled(run)) else ""
     for name in run.channel.values:
         most, mean = (float(run[key].sel(channel=name)) for key in ("error_max", "error_rms"))
         size, unit = spoken(str(run.channel_unit.sel(channel=name).values), most)

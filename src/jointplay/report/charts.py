@@ -13,6 +13,7 @@ from ..plots.motion import force, kinds, moving, torques
 from ..plots.places import model_of, readable
 from ..plots.style import SPIKE, largest, span, spoken, wrapped
 from ..plots.work import by_label, efforts
+from ..series import loop_settled
 from .blob import Blob, Json, thin
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
     if "force_x" in run:
         yield from _forces(run)
     for chart in _by_unit("Tracking error", by_label(run, "tracking_error")):
-        settled = float(run.attrs.get("settled", 0.0))
+        settled = loop_settled(run)
         yield chart | {"zero": True} | ({"settled": settled} if 0 < settled < float(run.time[-1]) else {})
     who = " and ".join(text for text, name in (("drives", "effort"), ("actuators", "control")) if name in run)
     for title, unit in (("Torque", "N m"), ("Force", "N")):

@@ -377,6 +377,8 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         attrs["settled"] = simulation.settled
     elif one.pilot:
         attrs["settled"] = one.pilot.control.settled
+    if one.pilot:
+        attrs["control_settled"] = one.pilot.control.settled  # its own, if it has one
     attrs |= trust(audit(reading), outcome, simulation.stepper)
     others: Variables = {}
     if len(reading.time):

@@ -22,7 +22,7 @@ def unlike(run: Dataset, channel: int, value: float) -> float:
     each step, and companions may take the same steps."""
     from scipy.integrate import simpson  # type: ignore[import-untyped]
 
-    late = run.time.values >= run.attrs.get("settled", 0.0)
+    late = run.time.values >= run.attrs["control_settled"]
     time, off = run.time.values[late], run.variables["tracking_error"].values[late, channel]
     if len(time) < FEW or not time[-1] > time[0]:
         return 0.0

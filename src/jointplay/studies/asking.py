@@ -70,9 +70,34 @@ def subject_of(
         raise InputError(f"stepper must be RungeKutta(), FixedRungeKutta(step) or MoreauJean(), got {stepper!r}")
     mechanism = given if control is None else given.replace(control=control)
     mechanism = mechanism.with_({f"start.{key}": x for key, x in start.items()}) if start else mechanism
-    if settled and mechanism.control is not None and not mechanism.control.settled:
-        mechanism = mechanism.with_({"control.settled": settled})
+    if settled:
+        mechanism = mechanism.model_copy(update={"control": counted(mechanism.control, settled)})
+        named |= {a: {label: counted(x, settled) for label, x in named[a].items()} for a in named if a == "control"}
     return Machine(fitted(mechanism, over), stepper, named)
+
+
+def counted(loop: Any, settled: Any) -> Any:
+    """A control loop, if it is one, whose statistics begin at `settled` (s) unless it has a time of its own."""
+    if isinstance(loop, Mapping):
+        return {**loop, "settled": loop.get("settled") or settled}
+    return loop.model_copy(update={"settled": settled}) if isinstance(loop, Control) and not loop.settled else loop
+
+
+def refuse_whole(job: Job, plan: Plan) -> None:
+    """Refuse the statistics of a control loop over the whole run where they begin later."""
+    asked = [m.name for m in job.metrics if m.statistic == meters.WHOLE and m.quantity in meters.LOOP]
+    if not asked or not isinstance(job.subject, Machine):
+        return
+    for run in (0, len(plan) - 1):
+        late = 0.0
+        with contextlib.suppress(Exception):  # which the run will tell
+            task = job.subject.task(plan.settings(run))
+            late = getattr(task.mechanism.with_(task.numbers).control, "settled", 0.0)
+        if late:
+            remedy = "leave whole out, or compute it in a study without settled"
+            raise InputError(
+                f"metric {asked[0]!r}: the control loop counts from {late:g} s on (settled) only; {remedy}"
+            )
 
 
 def fitted(mechanism: Mechanism, over: Any) -> Mechanism:

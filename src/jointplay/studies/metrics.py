@@ -27,6 +27,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
     "peak": lambda x: float(np.max(np.abs(x))),
     "final": lambda x: x[-1],
 }
+LOOP = ("error_max", "error_rms", "control_max", "control_rms")  # that a control loop counts by itself
 WHOLE = "whole"  # of a number without time: over the whole run, not from `settled` on
 TEXTS = {"max": "largest", "min": "smallest", "mean": "mean of", "rms": "rms of", "peak": "largest magnitude of"}
 _NAME = r"(\w+)(?:\s*\[\s*([^\[\]]+?)\s*\])?\s*"

@@ -20,7 +20,7 @@ from ..model.mechanism import Mechanism
 from ..simulation import Stepper
 from ..system import System
 from . import store as stores
-from .asking import attributes, job_of, kept_alike, plan_of, settle_alike, subject_of, times_of
+from .asking import attributes, job_of, kept_alike, plan_of, refuse_whole, settle_alike, subject_of, times_of
 from .beginning import begin, taken_up
 from .executors import WorkersLost, done
 from .plan import Plan, Rectangle, rectangles
@@ -106,6 +106,7 @@ def sweep(
     machine = subject_of(subject, over, stepper, control, start, settled)
     plan = plan_of(machine, over, samples, seed)
     job = kept_alike(job_of(machine, until, every, settled, reclose, metrics, keep), plan)
+    refuse_whole(job, plan)
     settle_alike(machine, plan, turns, job.until)
     if on_error not in ("record", "raise"):
         raise InputError(f"on_error must be 'record' or 'raise', got {on_error!r}")
