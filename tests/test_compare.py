@@ -178,3 +178,15 @@ def test_an_impact_between_two_samples_is_no_distance():
     )  # fmt: skip
     fine, coarse = (simulate(mechanism, 1.0, MoreauJean(1e-3), every=every) for every in (1e-3, 0.1))
     assert abs(apart(fine, coarse)).max() < 1e-9 and abs(apart(coarse, fine)).max() < 1e-9
+
+
+def test_results_are_compared_where_both_have_samples():
+    """A cut result that has more samples was carried on as a cubic to before its first one."""
+    crank = library.slider_crank(speed=30.0)
+    whole, fine = (simulate(crank, until=0.4, every=every, error=False) for every in (1e-3, 1.3e-4))
+    late = fine.sel(time=slice(0.2, None))
+    for one, other in ((whole, late), (late, whole)):
+        assert float(abs(apart(one, other, "x")).max()) < 1e-9 and float(apart(one, other).time.min()) >= 0.2
+    assert float(deviation(whole, late).sel(body="rod")) < 1e-6
+    with pytest.raises(ValueError, match="no samples in common"):
+        deviation(whole.sel(time=slice(None, 0.1)), late)

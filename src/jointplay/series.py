@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) -> DataArray:
-    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, while both ran.
+    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, where both have
+    samples.
 
     The two may have samples at different times: it is at those of the run that has fewer, between its own the other is
     interpolated by its rates.
@@ -33,8 +34,9 @@ def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) 
 
 
 def together(time: np.ndarray, theirs: np.ndarray, begin: float) -> np.ndarray:
-    """Which samples of a run are from a time (s) on and not beyond those of its twin."""
-    late: np.ndarray = (time >= begin - 1e-9) & (time <= theirs.max(initial=-1.0))
+    """Which samples of a run are from a time (s) on and not before or beyond those of its twin."""
+    begin = max(begin - 1e-9, theirs.min(initial=math.inf))
+    late: np.ndarray = (time >= begin) & (time <= theirs.max(initial=-math.inf))
     return late
 
 
@@ -45,6 +47,20 @@ def along(time: np.ndarray, values: np.ndarray, rates: np.ndarray, at: np.ndarra
         return found
     found = _cubic(time, values, rates)(at)
     return found
+
+
+def mean(time: np.ndarray, values: np.ndarray, begin: float = 0.0) -> float:
+    """The mean over time of a sampled signal from `begin` (s) on, straight lines between its samples: the two ends of
+    whole turns are one place, and count half each.
+
+    >>> turn = np.linspace(0, 2 * np.pi, 9)
+    >>> abs(mean(turn, np.cos(turn))) < 1e-15
+    True
+    """
+    begin = max(begin, float(time[0]))
+    at = np.append(begin, time[time > begin])
+    found = np.interp(at, time, values)
+    return float(np.trapezoid(found, at) / (at[-1] - at[0])) if len(at) > 1 else float(found[0])
 
 
 def when(

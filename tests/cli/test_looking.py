@@ -125,6 +125,10 @@ def test_results_of_different_lengths_are_told(files: Path, capsys):
     results.save(short, files / "short.nc")
     assert main(["compare", str(files / "loose.nc"), str(files / "short.nc")]) == 0
     assert re.search(r"of different lengths \(loose [\d.]+ s, short 0.01 s\)", capsys.readouterr().out)
+    results.save(results.load(files / "ideal.nc").sel(time=slice(0.02, None)), files / "late.nc")
+    assert main(["compare", str(files / "ideal.nc"), str(files / "late.nc")]) == 0
+    said = capsys.readouterr().out
+    assert "(ideal 0.05 s, late 0.02 to 0.05 s)" in said and said.count(" together") == 9, said
 
 
 def test_of_different_samples_it_is_told_at_how_many_times_they_are_compared(files: Path, tmp_path: Path, capsys):

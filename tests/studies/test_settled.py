@@ -169,3 +169,19 @@ def test_a_loop_with_a_time_of_its_own_keeps_it_beside_that_of_the_run(tmp_path,
     assert "settled at different times (own 0.5 s, whole 0 s)" in capsys.readouterr().out
     assert main(["compare", files[0], files[0]]) == 0
     assert "different times" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("begun", "turns"), [(0.0, 10), (1.2, 3)])
+def test_means_over_whole_turns_count_each_place_once(begun, turns):
+    """By energy the mean torque of a crank without losses is 0 over a turn, wherever that begins."""
+    turn = 2 * np.pi / 30
+    crank = jp.library.slider_crank(speed=30.0).replace(start={"crank": begun})
+    fine = jp.simulate(crank, turn, every=turn / 4000, error=False).isel(time=slice(None, -1))
+    table = jp.sweep(
+        crank, {"rod.mass": [crank.value("rod.mass")]}, turns * turn, settled=(turns - 1) * turn,
+        metrics=["mean(torque[motor])", "rms(torque[motor])", "mean(x[slider])"],
+    )  # fmt: skip
+    effort = float((fine.effort**2).mean() ** 0.5)
+    assert float(table["mean(torque[motor])"][0]) == pytest.approx(0.0, abs=1e-6 * effort)
+    assert float(table["rms(torque[motor])"][0]) == pytest.approx(effort, rel=1e-6)
+    assert float(table["mean(x[slider])"][0]) == pytest.approx(float(fine.x.sel(body="slider").mean()), rel=1e-6)

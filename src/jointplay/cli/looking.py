@@ -145,12 +145,13 @@ def compare(arguments: argparse.Namespace) -> None:
 
 
 def _lengths(runs: dict[str, Any]) -> str:
-    """What is said of results that end at different times."""
+    """What is said of results that begin or end at different times."""
     ends = {name: float(run.attrs.get("outcome_time", run.time[-1] if run.sizes["time"] else 0.0))
             for name, run in runs.items()}  # fmt: skip
-    if max(ends.values()) - min(ends.values()) <= 1e-9 * max(ends.values()):
+    begins = {name: float(run.time[0]) if run.sizes["time"] else 0.0 for name, run in runs.items()}
+    if all(max(at.values()) - min(at.values()) <= 1e-9 * max(ends.values()) for at in (begins, ends)):
         return ""
-    told = ", ".join(f"{name} {end:g} s" for name, end in ends.items())
+    told = ", ".join(f"{name} {f'{begins[name]:g} to ' if begins[name] else ''}{end:g} s" for name, end in ends.items())
     return f"of different lengths ({told}): peaks, counts and losses are of each whole run"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from .. import results
 from ..errors import InputError
 from ..results import flat
-from ..series import along, beside, effort_unit, loop_settled
+from ..series import along, beside, effort_unit, loop_settled, mean
 from .motion import impulses, load, loaded, torques
 from .places import model_of
 from .style import (
@@ -227,13 +228,15 @@ def tracking_error(
 
 def _off(ax: Axes, time: np.ndarray, error: np.ndarray, settled: float, beside: float, unit: str) -> None:
     """Scale and words of a panel with an error: what remains once the loop counts as settled."""
+    known = np.isfinite(error)  # of altered files
+    rms = math.sqrt(mean(time[known], error[known] ** 2, settled)) if known.any() else math.nan
     if 0 < settled < time[-1]:
         error = error[time >= settled]
         ax.set_ylim(*(1.15 * max(largest(error), 1e-300) * np.array([-1, 1])))
     no_round_off(ax, [error], beside)
     ax.set_ylabel(f"error ({unit})")
     ax.axhline(0, color="#444444", linewidth=0.6, zorder=1.2)
-    note(ax, f"largest |error| {largest(error):.3g}, rms {np.sqrt(np.nanmean(error**2)):.3g} {unit}")
+    note(ax, f"largest |error| {largest(error):.3g}, rms {rms:.3g} {unit}")
 
 
 # of a signal its values, what they should be, the error, and the unit
@@ -258,7 +261,7 @@ def _compared_at(run: xarray.Dataset, reference: Mapping[str, Reference] | xarra
         return own
     other = reference["time"].values  # type: ignore[union-attr]
     within = other[(other >= own[0] - 1e-9) & (other <= own[-1] + 1e-9)]
-    return within if 1 < len(within) < np.count_nonzero(own <= other[-1] + 1e-9) else own
+    return within if 1 < len(within) < np.count_nonzero((own >= other[0] - 1e-9) & (own <= other[-1] + 1e-9)) else own
 
 
 def _against(

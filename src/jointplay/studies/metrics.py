@@ -16,16 +16,18 @@ from ..comparison import LOSSES
 from ..errors import InputError
 from ..model.parts import suggestion
 from ..parts.units import Dimension, UnitError, measured_in, number_form, parse_quantity
-from ..series import along, beside, effort_unit, passing, spelled, together
+from ..series import along, beside, effort_unit, mean, passing, spelled, together
 from .recorded import Recorded, RecordedArray
 
-STATISTICS: dict[str, Callable[[np.ndarray], float]] = {
+STATISTICS: dict[str, Callable[[np.ndarray], float]] = {  # of the samples that count
     "max": np.max,
     "min": np.min,
-    "mean": np.mean,
-    "rms": lambda x: math.sqrt(float(np.mean(np.square(x)))),
     "peak": lambda x: float(np.max(np.abs(x))),
     "final": lambda x: x[-1],
+}
+MEANS: dict[str, Callable[[np.ndarray, np.ndarray, float], float]] = {  # over the time that counts
+    "mean": mean,
+    "rms": lambda time, x, begin: math.sqrt(mean(time, np.square(x), begin)),
 }
 LOOP = ("error_max", "error_rms", "control_max", "control_rms")  # that a control loop counts by itself
 WHOLE = "whole"  # of a number without time: over the whole run, not from `settled` on
@@ -104,8 +106,13 @@ class Metric:
             return own - ideal if min(own, ideal) > settled else math.nan  # nothing is told if it was there already
         if self.sense:
             return self.passed(run, settled)
-        values = found.values[run["time"] >= settled - 1e-9]
-        return float(STATISTICS[self.statistic](values)) if len(values) else math.nan
+        time = run["time"]
+        values = found.values[time >= settled - 1e-9]
+        if not len(values):
+            return math.nan
+        if self.statistic in MEANS:
+            return MEANS[self.statistic](time, found.values, settled)
+        return float(STATISTICS[self.statistic](values))
 
     def passed(self, run: Recorded, settled: float) -> float:
         """The first time from `settled` on (s) at which the signal of a run is beyond the mark, NaN if it never is."""
@@ -143,8 +150,8 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
         statistic, name, label, _ = match.groups()
         if statistic in (WHEN, LATER):
             raise InputError(f"metric {one!r}: above or below which mark? such as '{statistic}(x[ram] above 100 mm)'")
-        if statistic and statistic not in (*STATISTICS, WHOLE):
-            known = [*STATISTICS, WHEN, LATER, WHOLE]
+        if statistic and statistic not in (*STATISTICS, *MEANS, WHOLE):
+            known = [*STATISTICS, *MEANS, WHEN, LATER, WHOLE]
             raise InputError(f"metric {one!r}: no statistic {statistic!r}{suggestion(statistic, known)}")
         found.append(Metric(name, label or "", statistic or ""))
     names = [one.name for one in found]
