@@ -40,6 +40,28 @@ def test_a_cell_of_a_grid_tells_its_run(opened, pages):
     assert cells.count() == 16 and page.locator("#ranking").is_hidden()
 
 
+def test_values_that_came_later_stand_in_their_order(opened, tmp_path):
+    late = [0.0, 1.0, 2.0, 0.5]
+    study = jp.sweep(lambda a, b: 10 * a + b, {"a": late, "b": late})
+    page = opened(report.write_study(study, tmp_path / "grid.html"))
+    cells = page.locator("#figure .cell")
+    boxes = {cells.nth(i).get_attribute("aria-label"): cells.nth(i).bounding_box() for i in range(16)}
+    for k, values in ((10.0, "y"), (1.0, "x")):  # a goes up, b to the right
+        middles = []
+        for value in sorted(late):
+            a, b = (value, 1.0) if k == 10 else (1.0, value)
+            box = boxes[f"run {4 * late.index(a) + late.index(b)}: {10 * a + b:g}"]
+            middles.append((box[values], box["height" if values == "y" else "width"]))
+        assert all(size > 5 for _, size in middles)
+        begins = [at for at, _ in middles]
+        assert begins == sorted(begins, reverse=values == "y")
+    line = opened(report.write_study(study.isel(b=[0]), tmp_path / "line.html"))
+    dots = [line.locator("#figure circle").nth(i).bounding_box()["x"] for i in range(4)]
+    assert dots == sorted(dots)
+    line.locator("#figure circle").nth(1).click()
+    assert line.locator("#run").inner_text().startswith("Run 3")
+
+
 def test_samples_show_a_histogram_a_share_and_a_ranking(opened, pages):
     page = opened(pages["samples"], scheme="dark")
     assert "with 95 % confidence" in page.locator("#caption").inner_text()

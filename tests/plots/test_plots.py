@@ -457,6 +457,18 @@ def test_a_contour_has_a_cell_for_each_computation_and_none_between():
     assert len(plots.contour(fine).axes[0].collections) == 2  # and lines
 
 
+def test_values_that_came_later_are_drawn_in_their_order():
+    late = [0.0, 1.0, 2.0, 0.5]
+    study = studies.sweep(lambda a, b: 10 * a + b, {"a": late, "b": late})
+    [cells] = plots.contour(study["value"]).axes[0].collections
+    assert cells.get_array().tolist() == np.add.outer(10 * np.sort(late), np.sort(late)).tolist()
+    ends = cells.get_coordinates()
+    assert (np.diff(ends[0, :, 0]) > 0).all() and (np.diff(ends[:, 0, 1]) > 0).all()
+    for line, b in zip(plots.series(study, "value").axes[0].lines, sorted(late), strict=True):
+        assert line.get_xdata().tolist() == sorted(late) and line.get_label() == f"b = {b:g}"
+        assert line.get_ydata() == pytest.approx(10 * line.get_xdata() + b)
+
+
 def test_compliant_contacts_have_forces_and_depths_for_impulses():
     run = runs.compliant()
     labels = [axes.get_ylabel().partition("\n")[0] for axes in plots.impacts(run).axes]

@@ -33,6 +33,7 @@ def contour(table: xarray.DataArray, levels: int = 8, logarithmic: bool = False)
     """
     if table.ndim != 2 or min(table.shape) < 2:
         raise InputError(f"a contour needs a table of at least 2 x 2 values, got the shape {tuple(table.shape)}")
+    table = ordered(table)
     up, along = (str(name) for name in table.dims)
     shown, what = in_words(table, str(table.name or "value"))
     (x, right), (y, upward) = (in_words(table[name], name) for name in (along, up))
@@ -137,6 +138,11 @@ def _signal(run: xarray.Dataset, signal: str, name: str) -> tuple[np.ndarray, st
     if signal not in columns:
         raise InputError(f"run {name!r} has no signal {signal!r}; there are {', '.join(list(columns)[1:13])}, ...")
     return columns[signal], str(run[part].attrs.get("units", "")).replace("^2", "²") if part in run else ""
+
+
+def ordered(table: xarray.DataArray) -> xarray.DataArray:
+    """A table with the numbers along its axes in order, as figures draw them: more of them may have come later."""
+    return table.sortby([name for name in table.dims if np.issubdtype(table[name].dtype, np.number)])
 
 
 def in_words(array: xarray.DataArray, name: str) -> tuple[np.ndarray, str]:

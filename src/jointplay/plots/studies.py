@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..studies.axes import RUN
 from ..studies.meaning import done, indices, lacking, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
-from .runs import in_unit, in_words
+from .runs import in_unit, in_words, ordered
 from .style import COLOURS, IDEAL, legend, look, sheet
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _edges(values: np.ndarray, bins: int, limit: float | None) -> list[float]:
 
 def series(study: xarray.Dataset, metric: str, along: str | None = None) -> Figure:
     """A metric over one axis of a study, a line for each value of another."""
-    table = study[metric]
+    table = ordered(study[metric])
     axes = [str(d) for d in table.dims]
     along = along or axes[0]
     if along not in axes or len(axes) > 2 or along == RUN:
@@ -88,8 +88,8 @@ def series(study: xarray.Dataset, metric: str, along: str | None = None) -> Figu
     others = [d for d in axes if d != along]
     with sheet(None, 3.0, width=5.2) as figure:
         ax = figure.add_subplot()
-        (x, right), (y, upward) = in_words(study[along], along), in_words(table.transpose(along, ...), metric)
-        for i, (name, line) in enumerate(zip(_named(study, others), y.reshape(len(x), -1).T, strict=True)):
+        (x, right), (y, upward) = in_words(table[along], along), in_words(table.transpose(along, ...), metric)
+        for i, (name, line) in enumerate(zip(_named(table, others), y.reshape(len(x), -1).T, strict=True)):
             ax.plot(x, line, marker="o", markersize=3, label=name, **look(i))
         if others:
             ax.legend(loc="best")
@@ -99,12 +99,12 @@ def series(study: xarray.Dataset, metric: str, along: str | None = None) -> Figu
     return figure
 
 
-def _named(study: xarray.Dataset, axes: list[str]) -> list[str]:
+def _named(table: xarray.DataArray, axes: list[str]) -> list[str]:
     """The names of the lines of a series: by the values of another axis, if there is one."""
     if not axes:
         return ["_"]
-    size, unit = in_unit(study[axes[0]])
-    values = study[axes[0]].values
+    size, unit = in_unit(table[axes[0]])
+    values = table[axes[0]].values
     shown = [f"{value / size:.4g}" if isinstance(value, float) else str(value) for value in values]
     return [f"{axes[0]} = {text} {unit}".rstrip() for text in shown]
 

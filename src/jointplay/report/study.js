@@ -105,6 +105,10 @@ function frame(svg, xLabel, yLabel) {
 }
 
 // -- a grid of two axes
+function ordered(axis) { // the places of its values, numbers in their order: more of them may have come later
+  const places = axis.values.map((_, i) => i);
+  return numeric(axis) ? places.sort((i, j) => axis.values[i] - axis.values[j]) : places;
+}
 function edges(values, from, to) {
   const texts = typeof values[0] !== "number";
   const at = texts ? values.map((_, i) => i) : values;
@@ -114,18 +118,19 @@ function edges(values, from, to) {
 }
 function cells(svg) {
   const [up, along] = [data.axes[drawnAxes[0]], data.axes[drawnAxes[1]]];
+  const [rows, columns] = [ordered(up), ordered(along)], [upward, rightward] = [rows.map((i) => up.values[i]), columns.map((j) => along.values[j])];
   const metric = data.metrics[state.metric];
   const place = (i, j) => { const p = [...state.fixed]; p[drawnAxes[0]] = i; p[drawnAxes[1]] = j; return number(p); };
   const all = up.values.flatMap((_, i) => along.values.map((_, j) => metric.values[place(i, j)])).filter((x) => x !== null);
   const low = Math.min(...all), high = Math.max(...all);
   const marks = all.length ? ticks(low, high, 5) : [], marked = exact(marks);
-  const beside = numeric(up) ? labels(up.values) : up.values.map((x) => cut(svg, x, W / 4));
+  const beside = numeric(up) ? labels(upward) : upward.map((x) => cut(svg, x, W / 4));
   [LEFT, RIGHT] = [30 + wide(svg, beside), 39 + wide(svg, marked)];
-  const xs = edges(along.values, LEFT, W - RIGHT), ys = edges(up.values, H - BOTTOM, TOP);
+  const xs = edges(rightward, LEFT, W - RIGHT), ys = edges(upward, H - BOTTOM, TOP);
   const over = make("rect", { class: "hover", visibility: "hidden" });
-  up.values.forEach((_, i) => along.values.forEach((_, j) => {
+  rows.forEach((i, r) => columns.forEach((j, c) => {
     const run = place(i, j), value = metric.values[run];
-    const box = { x: xs[j], y: ys[i + 1], width: xs[j + 1] - xs[j], height: ys[i] - ys[i + 1] };
+    const box = { x: xs[c], y: ys[r + 1], width: xs[c + 1] - xs[c], height: ys[r] - ys[r + 1] };
     const cell = make("rect", { ...box, class: "cell", fill: value === null ? "var(--m1)" : colour((value - low) / (high - low || 1)), tabindex: 0, role: "button", "aria-label": `run ${run}: ${shown(value)}` }, null, svg);
     cell.addEventListener("pointerenter", () => {
       for (const [k, x] of Object.entries(box)) over.setAttribute(k, x);
@@ -138,7 +143,7 @@ function cells(svg) {
   }));
   svg.append(over);
   const centres = (at) => at.slice(1).map((x, i) => (x + at[i]) / 2), sides = centres(ys), kept = apart(sides, 15);
-  if (numeric(along)) below(svg, labels(along.values), centres(xs));
+  if (numeric(along)) below(svg, labels(rightward), centres(xs));
   else below(svg, along.values, centres(xs), (W - LEFT - RIGHT) / along.count);
   beside.forEach((text, i) => { if (kept[i]) make("text", { x: LEFT - 6, y: sides[i] + 4, "text-anchor": "end", class: "soft" }, text, svg); });
   frame(svg, named(along), named(up));
@@ -149,9 +154,9 @@ function cells(svg) {
 
 // -- one axis
 function line(svg) {
-  const k = drawnAxes[0] ?? 0, axis = data.axes[k], metric = data.metrics[state.metric];
-  const texts = !numeric(axis), xs = texts ? axis.values.map((_, i) => i) : axis.values;
-  const runs = xs.map((_, i) => { const p = [...state.fixed]; p[k] = i; return number(p); });
+  const k = drawnAxes[0] ?? 0, axis = data.axes[k], metric = data.metrics[state.metric], places = ordered(axis);
+  const texts = !numeric(axis), xs = texts ? places : places.map((i) => axis.values[i]);
+  const runs = places.map((i) => { const p = [...state.fixed]; p[k] = i; return number(p); });
   const ys = runs.map((run) => metric.values[run]), known = ys.filter((y) => y !== null);
   const low = Math.min(...known), high = Math.max(...known), a = Math.min(...xs), b = Math.max(...xs);
   const marks = known.length ? ticks(low, high) : [], marked = exact(marks);
