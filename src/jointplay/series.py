@@ -183,6 +183,8 @@ def _number(what: str, given: Any, unit: str) -> float:
     """A finite number in SI units, which may be a text with a unit."""
     from .parts.units import UnitError, measured_in, number_form, parse_quantity
 
+    if " or " in unit and isinstance(given, str):
+        raise InputError(f"when: {what} is of a signal in {unit}; give a number, in SI units, got {given!r}")
     try:
         number = parse_quantity(given, measured_in(unit)) if isinstance(given, str) else float(given)
     except UnitError as error:

@@ -249,7 +249,7 @@ def test_a_histogram_tells_percentiles_and_the_share_beyond_a_limit():
     figure = plots.histogram(runs.machines(), "value", limit=4e-5)
     [axes] = figure.axes
     found = studies.share(runs.machines(), "value", 4e-5)
-    assert f"{100 * found.share:.2g} % beyond 40 µm" in axes.get_title(loc="right") and "(µm)" in axes.get_xlabel()
+    assert f"{100 * found.share:.3g} % beyond 40 µm" in axes.get_title(loc="right") and "(µm)" in axes.get_xlabel()
     marks = [text.get_text().split("\n")[0] for text in axes.texts]
     assert marks == ["P5", "P50", "P95"]
     with pytest.raises(ValueError, match="no metric 'valeu'"):
@@ -467,6 +467,18 @@ def test_values_that_came_later_are_drawn_in_their_order():
     for line, b in zip(plots.series(study, "value").axes[0].lines, sorted(late), strict=True):
         assert line.get_xdata().tolist() == sorted(late) and line.get_label() == f"b = {b:g}"
         assert line.get_ydata() == pytest.approx(10 * line.get_xdata() + b)
+
+
+def test_all_runs_beyond_a_limit_are_100_percent():
+    study = studies.sweep(lambda a: a, {"a": [1.0, 2.0, 3.0]})
+    assert plots.histogram(study, "value", 0.5).axes[0].get_title("right").startswith("100 % beyond 0.5")
+
+
+def test_a_run_without_another_behind_it_is_not_called_loose():
+    run = simulate(library.slider_crank(speed=30.0), 0.1, error=False)
+    assert plots.shaking(run).axes[0].get_legend() is None
+    words = [text.get_text() for text in plots.shaking(run, run).axes[0].get_legend().texts]
+    assert words == ["ideal joints", "with play"]
 
 
 def test_compliant_contacts_have_forces_and_depths_for_impulses():

@@ -508,3 +508,27 @@ start: {coupler: 0, rocker: 90 deg}
     for metric, told in (("peak(effort[m])", True), ("max(x[coupler])", False)):
         table = jp.sweep(flat, {"crank.mass": [1.0]}, until=0.4, metrics=[metric])
         assert ("passed a singular position" in str(table.outcome.values[0])) == told
+
+
+def test_a_ranking_tells_what_it_has_no_samples_of():
+    """Halves of 0 to 1 are among the samples, those of 0.9 to 1.1 are not."""
+    over = {"a.clearance": jp.uniform(0, 1), "b.clearance": jp.uniform(0.9, 1.1)}
+    table = jp.sweep(lambda **x: sum(x.values()), over, samples=64)
+    outside = studies.ranking(table, "value")["outside"]
+    assert float(outside.sel(factor="a.clearance")) < 0.05 and float(outside.sel(factor="b.clearance")) == 1.0
+    said = telling.caution(table, "value")
+    assert "100 % of b.clearance, halved, lie beyond all samples" in said and "a.clearance" not in said
+    narrow = jp.sweep(lambda a: a, {"a": jp.uniform(0, 1)}, samples=64)
+    assert "beyond" not in telling.caution(narrow, "value")
+
+
+def test_a_mark_on_a_gap_has_a_unit():
+    loose = LOOSE.replace(start={"journals": "centred"})
+    asked = {"over": {"J2.clearance": [1e-3]}, "every": 1e-4, **BRIEF, "until": 0.1}
+    table = jp.sweep(loose, metrics=["when(gap[J2] below 0.5 mm)", "when(gap[J2] below 0.0005)"], **asked)
+    short, plain = (float(table[name][0]) for name in table.data_vars if "gap" in str(name))
+    assert short == plain and 0 < short < 0.1
+    run = jp.simulate(loose, 0.1, BRIEF["stepper"], every=1e-4, error=False)
+    assert jp.results.when(run, "gap", "J2", below="0.5 mm") == short and run.gap.attrs["units"] == "m"
+    with pytest.raises(InputError, match="angle"):
+        jp.sweep(loose, metrics=["when(gap[J2] below 0.2 deg)"], **asked)

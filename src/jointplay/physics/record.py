@@ -53,7 +53,7 @@ JOINTS = {
 MULTIPLIER = Signal(".multiplier", "N or N*m", "multiplier of the constraint row")
 EFFORT = Signal(".multiplier", "N or N*m", "force or torque of the drive along its motion")
 CONTACTS = {
-    "gap": Signal(".gap", "m or rad", "gap of the contact"),
+    "gap": Signal(".gap", "m", "gap of the contact"),
     "slip": Signal(".slip", "m/s", "sliding velocity of the contact"),
     "normal_force": Signal(".normal", "N", "normal force of the contact"),
     "friction_force": Signal(".tangential", "N", "tangential force of the contact"),
@@ -75,8 +75,8 @@ ENERGIES = {
 }
 
 IMPACTS = {"time": "s", "angle": "rad", "approach": "m/s", "normal": "N*s", "tangential": "N*s", "lost": "J"}
-TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m or rad"}
-TURNED = {"m/s": "rad/s", "N": "N*m", "N*s": "N*m*s"}  # units of contacts whose gaps are angles
+TOUCHES = {"time": "s", "duration": "s", "approach": "m/s", "rebound": "m/s", "force": "N", "depth": "m"}
+TURNED = {"m": "rad", "m/s": "rad/s", "N": "N*m", "N*s": "N*m*s"}  # units of contacts whose gaps are angles
 CORNERS = ("one corner", "two opposite corners", "two corners on one side")
 MOMENTA = ("x", "y", "angle")  # linear, and angular about the origin
 

@@ -64,7 +64,8 @@ def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple
             if ideal is not None:
                 behind(ax, ideal.time.values, ideal[name].values, "" if i else "ideal joints")
                 shown.append(ideal[name].values)
-            lines(ax, found.time.values, {"with play" if i == 0 else "_play": (found[name].values, look(0))})
+            label = "_run" if i or ideal is None else "with play"
+            lines(ax, found.time.values, {label: (found[name].values, look(0))})
             if in_view(ax, shown):
                 note(ax, f"peaks reach {float(f'{largest(found[name].values):.3g}'):g} {UNITS[name]}")
             ax.set_ylabel(f"{_NAMES[name]}\n({UNITS[name]})")

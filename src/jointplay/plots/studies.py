@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..studies.axes import RUN
 from ..studies.meaning import done, indices, lacking, numbers, percentiles, share
 from ..studies.meaning import ranking as ranked
+from ..studies.telling import OUTSIDE
 from .runs import in_unit, in_words, ordered
 from .style import COLOURS, IDEAL, legend, look, sheet
 
@@ -48,9 +49,9 @@ def histogram(study: xarray.Dataset, metric: str, limit: float | None = None, bi
             ax.annotate(f"P{p:g}\n{x:.3g}", (x, 1.06 * top), ha="center", va="bottom", fontsize=7.5, color=EDGE)
         if limit is not None and found is not None:
             ax.axvline(limit, color=COLOURS[1], linewidth=1.4, zorder=5)
-            text = f"{100 * found.share:.2g} % beyond {limit:g} {unit}"
+            text = f"{100 * found.share:.3g} % beyond {limit:g} {unit}"
             if found.low == found.low:
-                text += f" ({100 * found.low:.2g} to {100 * found.high:.2g} %)"
+                text += f" ({100 * found.low:.3g} to {100 * found.high:.3g} %)"
             ax.set_title(text, loc="right", fontsize=8.5, color=COLOURS[1])
         ax.set_xlabel(f"{study[metric].attrs.get('long_name', metric)}" + (f" ({unit})" if unit else ""))
         ax.set_ylabel("runs")
@@ -152,6 +153,7 @@ def ranking(study: xarray.Dataset, metric: str, limit: float | None = None) -> F
         ax.set_xlabel(f"fall of {metric}" + (f" ({unit})" if unit else ""))
         legend(ax)
         said = f"surface through the runs explains {100 * found.attrs['explained']:.0f} %"
+        said += ", and goes on beyond them" if (found["outside"] > OUTSIDE).any() else ""
         figure.text(0.99, 0.985, said, ha="right", va="top", fontsize=7.5, color=IDEAL)
         figure.suptitle(study.attrs.get("title", ""), x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure

@@ -285,7 +285,7 @@ class Reading:
     def compliant(self) -> Variables:
         """The list of compliant contacts that ended, and the largest of their forces and depths."""
         found: Variables = {}
-        for what, unit, text in (("normal", "N", "normal force"), ("depth", "m or rad", "depth")):
+        for what, unit, text in (("normal", "N", "normal force"), ("depth", "m", "depth")):
             greatest = [self.largest(f"{label}.{what}") for label in self.labels]
             found[f"peak_{what}"] = ("contact", greatest, {"units": self.unit(unit), "long_name": f"largest {text}"})
         pressed = [self.largest(f"{joint}.pressed") for joint in self.mechanism.joints]

@@ -252,8 +252,9 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
 
     Of a study without clearances (or plays of gears) all axes are ranked.  A quadratic surface through all runs says:
     `gain`, how much the mean of the metric falls, `gain_high`, how much its 95th percentile falls, `beyond`, the share
-    above `limit` then, each with a standard error by bootstrap; `explained` is the share of the variance that it
-    explains.  Where that is little, or halves lie far outside the samples, compute the study with the halved axis.
+    above `limit` then, each with a standard error by bootstrap; `outside`, the share of the halved values that lie
+    beyond all samples, where the surface only goes on as it came; `explained` is the share of the variance that it
+    explains.  Where that is little, or much is outside, compute the study with the halved axis.
     """
     from xarray import Dataset
 
@@ -286,6 +287,9 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     attrs = {"metric": metric, "mean": float(y.mean()), "high": float(np.percentile(y, 95)), "explained": found[1]}
     attrs |= {"limit": limit, "beyond": float((y > limit).mean())} if limit is not None else {}
     attrs |= {"missing": missing(metric, good, done(study))}
+    outside = np.mean((x / 2 < x.min(axis=0)) | (x / 2 > x.max(axis=0)), axis=0)
+    said = {"long_name": "share of the halved values that lie beyond all samples", "units": "1"}
+    data["outside"] = ("factor", outside[order], said)
     return Dataset(data, {"factor": [factors[i] for i in order]}, attrs)
 
 

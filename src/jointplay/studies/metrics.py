@@ -288,6 +288,12 @@ def expanded(
 def _of_its_kind(metric: Metric, array: RecordedArray, run: Recorded) -> None:
     """Refuse a mark in a unit that its signal does not have."""
     unit = unit_of(array, run, metric.label)
+    if " or " in unit:
+        if " " in metric.written:
+            raise InputError(
+                f"metric {metric.name!r}: {metric.quantity} is in {unit}; give the mark without a unit, in SI"
+            )
+        return
     try:
         parse_quantity(metric.written, measured_in(unit))
     except UnitError as error:

@@ -19,6 +19,7 @@ from .work import DONE
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
+OUTSIDE = 0.05  # of halved values: so many beyond all samples are told
 FEW = 12  # runs: so many are told one by one
 
 
@@ -200,11 +201,14 @@ def ranking_lines(study: Dataset, metric: str, limit: float | None = None) -> li
 
 def caution(study: Dataset, metric: str, limit: float | None = None) -> str:
     """What the ranking rests on."""
-    said = ranking(study, metric, limit).attrs
+    found = ranking(study, metric, limit)
+    said, outside = found.attrs, found["outside"]
     explained, lack = said["explained"], f"; {said['missing']} and are left out" * bool(said["missing"])
     weak = "; that is little: compute the study again with the axis halved before you rely on it"
     text = f"a quadratic surface through the runs explains {100 * explained:.0f} % of the variance"
-    return text + (weak if explained < 0.8 else "") + lack
+    beyond = ", ".join(f"{100 * float(x):.0f} % of {x['factor'].item()}" for x in outside if x > OUTSIDE)
+    far = f"; {beyond}, halved, lie beyond all samples: compute the study so before you rely on it"
+    return text + (weak if explained < 0.8 else "") + (far if beyond else "") + lack
 
 
 def replay_command(store: Any, run: int | str) -> str:
