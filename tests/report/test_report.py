@@ -97,7 +97,7 @@ def test_efforts_and_tracking_errors_are_by_unit():
 
 
 def test_a_tracking_error_is_scaled_to_what_is_left_of_it():
-    run = runs.controlled().assign_attrs(settled=0.5)
+    run = runs.controlled().assign_attrs(control_settled=0.5)
     run["tracking_error"] = run.tracking_error.copy(data=run.tracking_error + np.exp(-40 * run.time))
     [panel] = [panel for panel in parts(report.html(run))[0]["charts"] if panel["title"] == "Tracking error"]
     late = np.degrees(np.abs(run.tracking_error.values[run.time.values >= 0.5]).max())

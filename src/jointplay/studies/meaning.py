@@ -263,10 +263,8 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     factors = [",".join(f) for f in how["factors"]]
     x = np.column_stack([study[f[0]].values[good] for f in how["factors"]])
     y = values[good]
-    if len(y) < 4 * terms(x[:1]).shape[1]:
-        raise InputError(
-            f"{len(y)} runs are too few to rank {len(factors)} axes; compute at least {4 * terms(x[:1]).shape[1]}"
-        )
+    if len(y) < (least := 4 * terms(x[:1]).shape[1]):
+        raise InputError(f"{len(y)} runs are too few to rank {len(factors)} axes; compute at least {least}")
     centre, width = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-300)
     rng = np.random.default_rng(seed)
     found = halved(x, y, centre, width, limit)
@@ -280,6 +278,7 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
         ("gain", "fall of the mean if the axis is halved", units),
         ("gain_high", "fall of the 95th percentile if the axis is halved", units),
         ("beyond", "share beyond the limit if the axis is halved", {"units": "1"}),
+        ("outside", "share of the halved values that lie beyond all samples", {"units": "1"}),
     )):  # fmt: skip
         if name != "beyond" or limit is not None:
             data[name] = ("factor", found[0][order, k], {"long_name": text, **said})
@@ -287,9 +286,6 @@ def ranking(study: Dataset, metric: str, limit: float | None = None, seed: int =
     attrs = {"metric": metric, "mean": float(y.mean()), "high": float(np.percentile(y, 95)), "explained": found[1]}
     attrs |= {"limit": limit, "beyond": float((y > limit).mean())} if limit is not None else {}
     attrs |= {"missing": missing(metric, good, done(study))}
-    outside = np.mean((x / 2 < x.min(axis=0)) | (x / 2 > x.max(axis=0)), axis=0)
-    said = {"long_name": "share of the halved values that lie beyond all samples", "units": "1"}
-    data["outside"] = ("factor", outside[order], said)
     return Dataset(data, {"factor": [factors[i] for i in order]}, attrs)
 
 
@@ -303,7 +299,8 @@ def terms(z: np.ndarray) -> np.ndarray:
 def halved(
     x: np.ndarray, y: np.ndarray, centre: np.ndarray, width: np.ndarray, limit: float | None
 ) -> tuple[np.ndarray, float]:
-    """Of each axis the fall of mean and 95th percentile and the share beyond the limit; and what is explained."""
+    """Of each axis the fall of mean and 95th percentile, the share beyond the limit and that of halves beyond all
+    samples; and what is explained."""
     z = (x - centre) / width
     weights, *_ = np.linalg.lstsq(terms(z), y, rcond=None)
     fitted = terms(z) @ weights
@@ -315,5 +312,6 @@ def halved(
         half[:, k] /= 2
         then = terms((half - centre) / width) @ weights + left  # each machine keeps what the surface does not explain
         beyond = float((then > limit).mean()) if limit is not None else math.nan
-        rows.append([y.mean() - then.mean(), np.percentile(y, 95) - np.percentile(then, 95), beyond])
+        outside = float(np.mean((half[:, k] < x[:, k].min()) | (half[:, k] > x[:, k].max())))
+        rows.append([y.mean() - then.mean(), np.percentile(y, 95) - np.percentile(then, 95), beyond, outside])
     return np.array(rows), explained
