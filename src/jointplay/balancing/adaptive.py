@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..model.mechanism import Mechanism
 from .adjust import Adjustable, Space, adjustables, prepared
 from .demands import OBJECTIVES, demands
+from .places import keep_places
 from .solver import EXACT, best_design, objective_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def adaptive(
     if len(given) < 2:
         raise InputError(f"values of {payload}: give at least two, got {len(given)}")
     asked = adjustables(mechanism, adjust)
+    keep_places(mechanism.replace(drives={}), asked)
     designs, residuals = [], []
     for x in given:
         ready = prepared(mechanism.with_({payload: x}), asked)

@@ -23,24 +23,27 @@ from ..model.units import (
     UnitError,
     parse_quantity,
 )
-from .demands import labels, parameters, springs, stiffness_unit
+from .demands import labels, parameters, sizes, springs, stiffness_unit
+from .frames import apart, length
 
 OPTION = re.compile(r"\s*([a-z_.]+)\s*(<=|>=|=)\s*(.+?)\s*")
 DISC, LIGHT = 1 / 16, 1e-6  # of the mechanism: mass and inertia of a geared disc before it is designed
 FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
-NOWHERE = 1e-13  # m: places nearer to 0 are round-off
+ROUND_OFF = 1e-15  # of the size of a number: it is 0
+NOWHERE = 1e-12  # sizes of the mechanism: places nearer to 0 are round-off
 HEAVY = 100.0  # times the mass of all bodies: the most a counterweight has unless bounds say otherwise
 _UNITS = {"mass": MASS, "x": LENGTH, "y": LENGTH, "radius": LENGTH, "inertia": INERTIA, "ratio": NUMBER}
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A number that may change: its address, bounds and first value."""
+    """A number that may change: its address, bounds, first value, and its size by those of the mechanism."""
 
     address: str
     low: float
     high: float
     value: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -205,11 +208,15 @@ class Space:
         self.variables: list[Variable] = []
         self.radius: dict[str, float] = {}  # of counterweights with a direction: the one radius, or where it begins
         self.total = sum(body.whole()[0] for body in mechanism.bodies.values())
+        self.length = length(mechanism)
+        self.index = {label: i for i, label in enumerate(labels(mechanism))}
+        self.sizes = sizes(mechanism)  # of the parameters
         for one in adjusted:
             getattr(self, f"_{one.kind}")(one)
-        self.low, self.high = (np.array([getattr(v, end) for v in self.variables]) for end in ("low", "high"))
+        self.low, self.high, self.size = (
+            np.array([getattr(v, end) for v in self.variables]) for end in ("low", "high", "size")
+        )
         self.first = np.clip([v.value for v in self.variables], self.low, self.high)
-        self.index = {label: i for i, label in enumerate(labels(mechanism))}
         self.base = parameters(mechanism)
         self.held = {b: [mechanism.value(f"{b}.{f}") for f in FIELDS] for b in mechanism.bodies}
         self.table = np.array(list(self.held.values()))
@@ -222,19 +229,22 @@ class Space:
         added = [label[0] in self.mechanism.bodies and label[0] not in base.bodies for label in self.index]
         return np.where(added, 0.0, self.base)
 
-    def _add(self, address: str, low: float, high: float, value: float) -> None:
-        self.variables.append(Variable(address, low, high, value))
+    def _add(self, address: str, low: float, high: float, value: float, size: float) -> None:
+        self.variables.append(Variable(address, low, high, value, size))
+
+    def _reach(self, body: str) -> float:
+        """How far the points of a body are apart (m); the size of the mechanism if it has only one."""
+        return apart(self.mechanism.bodies[body].all_points().values()) or self.length
 
     def _counterweight(self, one: Adjustable) -> None:
-        body, options = self.mechanism.bodies[one.element], one.options
-        points = np.array([*body.all_points().values()])
-        reach = max(math.dist(a, b) for a in points for b in points) or 0.1
+        options, reach, total = one.options, self._reach(one.element), self.total
         at = f"{one.element}.counterweight"
         held = self.mechanism.value
-        low, high = options.get("mass", (0.0, HEAVY * self.total))
-        self._add(f"{at}.mass", max(low, 0.0), min(high, HEAVY * self.total), held(f"{at}.mass") or 0.1 * self.total)
+        low, high = options.get("mass", (0.0, HEAVY * total))
+        self._add(f"{at}.mass", max(low, 0.0), min(high, HEAVY * total), held(f"{at}.mass") or 0.1 * total, total)
         if "inertia" in options:
-            self._add(f"{at}.inertia", *_finite(options["inertia"], 0.0, 1e3), held(f"{at}.inertia"))
+            bounds = _finite(options["inertia"], 0.0, self._spin())
+            self._add(f"{at}.inertia", *bounds, held(f"{at}.inertia"), self._spin() / HEAVY)
         fixed = options.get("radius")
         place = {"x", "y"} & options.keys()
         weighed = "mass" in options and options["mass"][0] == options["mass"][1]
@@ -242,11 +252,11 @@ class Space:
             near, far = _finite(fixed, 0.0, max(FAR * reach, fixed[0]))
             self.radius[one.element] = min(max(reach, near), far)
             if near < far:
-                self._add(f"{at}.radius", near, far, self.radius[one.element])
+                self._add(f"{at}.radius", near, far, self.radius[one.element], min(reach, far))
         elif not place and not weighed and not self.roomy:
             self.radius[one.element] = reach
         if one.element in self.radius:
-            self._add(f"{at}.direction", -math.tau, math.tau, math.pi)
+            self._add(f"{at}.direction", -math.tau, math.tau, math.pi, 1.0)
             return
         far = FAR * reach
         for axis in "xy":
@@ -254,40 +264,43 @@ class Space:
                 f"{at}.{axis}",
                 *_finite(options.get(axis, (-far, far)), -far, far),
                 held(f"{at}.{axis}") or (-0.5 * reach if axis == "x" else 0.0),
+                reach,
             )
 
     def _geared(self, one: Adjustable) -> None:
-        low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, self._spin())
-        self._add(f"{one.element}_geared.inertia", max(low, 1e-15 * self._spin()), high, 0.01 * self._spin())
+        most, name = self._spin(), f"{one.element}_geared.inertia"
+        low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, most)
+        self._add(name, max(low, 1e-15 * most), high, 0.01 * most, most / HEAVY)
 
     def _spring(self, one: Adjustable) -> None:
         held = self.mechanism.value(f"{one.element}.stiffness")
-        most = max(1e6, 1e3 * held)
-        self._add(f"{one.element}.stiffness", *_finite(one.options.get("stiffness", (0.0, most)), 0.0, most), held)
+        size = held or float(self.sizes[self.index[one.element, "k"]])
+        most = max(1e6, 1e3 * size)
+        bounds = _finite(one.options.get("stiffness", (0.0, most)), 0.0, most)
+        self._add(f"{one.element}.stiffness", *bounds, held, size)
 
     def _number(self, one: Adjustable) -> None:
         name, part = self.mechanism.split(one.element)
-        body, value = self.mechanism.bodies[name], self.mechanism.value(one.element)
-        points = np.array([*body.all_points().values()])
-        reach = max(math.dist(a, b) for a in points for b in points) or 0.1
+        value, reach = self.mechanism.value(one.element), self._reach(name)
         bounds = {"mass": (1e-6 * self.total, HEAVY * self.total), "inertia": (0.0, self._spin())}
         low, high = bounds.get(part, (-FAR * reach, FAR * reach))
-        self._add(one.element, *_finite(one.options.get("value", (low, high)), low, high), value)
+        size = {"mass": self.total, "inertia": self._spin() / HEAVY}.get(part, reach)
+        self._add(one.element, *_finite(one.options.get("value", (low, high)), low, high), value, size)
 
     def _spin(self) -> float:
-        points = [p for body in self.mechanism.bodies.values() for p in body.all_points().values()]
-        reach = max((math.hypot(*p) for p in points), default=0.1) or 0.1
-        return HEAVY * self.total * reach**2
+        """The largest inertia (kg m^2) of a disc or counterweight unless bounds say otherwise."""
+        return HEAVY * self.total * self.length**2
 
     def design(self, s: np.ndarray) -> dict[str, float]:
         """Addresses and numbers of a point of the space."""
         found: dict[str, float] = {}
-        given = dict(zip((v.address for v in self.variables), s, strict=True))
+        clean = np.where(np.abs(s) > ROUND_OFF * self.size, s, 0.0)
+        given = dict(zip((v.address for v in self.variables), clean, strict=True))
         for address, x in given.items():
             if address.endswith(".counterweight.radius"):
                 continue
             if not address.endswith(".counterweight.direction"):
-                found[address] = float(x) if abs(x) > 1e-25 else 0.0
+                found[address] = float(x)
                 continue
             at = address.removesuffix(".direction")
             radius = given.get(f"{at}.radius", self.radius[at.removesuffix(".counterweight")])
@@ -298,7 +311,8 @@ class Space:
         for address in [a for a, x in found.items() if a.endswith(".counterweight.mass") and x == 0]:
             at = address.removesuffix(".mass")  # a counterweight that is left away is nowhere
             found |= {f"{at}.x": 0.0, f"{at}.y": 0.0}
-        return {a: 0.0 if a.endswith((".x", ".y")) and abs(x) < NOWHERE else x for a, x in found.items()}
+        near = NOWHERE * self.length
+        return {a: 0.0 if a.endswith((".x", ".y")) and abs(x) < near else x for a, x in found.items()}
 
     def parameters(self, s: np.ndarray) -> np.ndarray:
         """The parameters (see `demands.parameters`) at a point of the space, or at several: (..., variables)."""

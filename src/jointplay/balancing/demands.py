@@ -16,7 +16,7 @@ from ..numerics.linalg import Pair
 from ..parts.units import STIFFNESS, TORSIONAL_STIFFNESS, Dimension
 from ..statics.complement import Coordinates, second_degree
 from ..system import System, as_system
-from .frames import PARTS, Frames, inertias
+from .frames import PARTS, Frames, inertias, length
 from .samples import Position, along, positions
 
 COUNT = 24  # positions: enough for the conditions
@@ -40,7 +40,7 @@ class Demands:
 
     def residual(self, parameters: np.ndarray) -> float:
         """The root mean square of the rows, relative to what rows have for parameters of the size of the mechanism."""
-        size = float(np.linalg.norm(np.abs(self.rows) @ self.sizes + np.abs(self.constant)))
+        size = float(np.linalg.norm(np.column_stack([self.rows * self.sizes, self.constant])))
         return float(np.linalg.norm(self.rows @ parameters + self.constant)) / max(size, 1e-300)
 
 
@@ -63,6 +63,15 @@ def parameters(mechanism: Mechanism) -> np.ndarray:
 def labels(mechanism: Mechanism) -> list[tuple[str, str]]:
     """What the parameters belong to."""
     return [(b, part) for b in mechanism.bodies for part in PARTS] + [(s, "k") for s in springs(mechanism)]
+
+
+def sizes(mechanism: Mechanism) -> np.ndarray:
+    """How large each parameter is by the sizes of the mechanism: its mass, its length and its weight."""
+    size, g = length(mechanism), abs(complex(*mechanism.gravity)) or 1.0
+    heavy = max(sum(body.whole()[0] for body in mechanism.bodies.values()), 1e-300)
+    turning = [stiffness_unit(mechanism.forces[s]) == TORSIONAL_STIFFNESS for s in springs(mechanism)]
+    stiff = np.where(turning, size, 1 / size) * heavy * g
+    return np.concatenate([np.tile([1.0, size, size, size**2], len(mechanism.bodies)) * heavy, stiff])
 
 
 def pulls(mechanism: Mechanism, coordinates: Sequence[str], q: np.ndarray) -> np.ndarray:
@@ -157,8 +166,10 @@ def demands(
     count: int = COUNT,
     seed: int = 0,
     path: np.ndarray | None = None,
+    pole: complex = 0j,
 ) -> Demands:
-    """The rows of an objective at sampled positions, or along a path (times, coordinates).
+    """The rows of an objective at sampled positions, or along a path (times, coordinates); angular momentum about a
+    pole (m).
 
     static: no input holds the mechanism anywhere; force: its mass centre rests; force+moment: nor does its angular
     momentum change; gyroscopic: inputs are proportional to accelerations; decoupling: each to its own.
@@ -171,28 +182,21 @@ def demands(
     places, singular = positions(least, count, seed) if path is None else along(least, path)
     model = Dynamics(wide, least)
     blocks: list[np.ndarray] = []
+    size = length(model.mechanism)
     for at in places:  # near a singular position rates are large, and would outweigh all others
-        fastest = max(1.0, float(np.abs(at.C / least.scale[:, None]).max()))
-        blocks += [block / fastest for block in _rows(model, at, objective)]
+        speeds = np.hypot(at.C[0::3], at.C[1::3]) / size
+        fastest = max(1.0, float(speeds.max()), float(np.abs(at.C[2::3]).max()))
+        blocks += [block / fastest for block in _rows(model, at, objective, pole)]
     rows = np.vstack([block.reshape(-1, block.shape[-1]) for block in blocks])
-    n, size = len(model.mechanism.bodies), float(least.scale[0])
-    heavy = max(float(np.abs(model.parameters[0 : 4 * n : 4]).sum()), 1e-300)
-    sizes = np.concatenate([np.tile([1.0, size, size, size**2], n) * heavy, _stiffness(model, size, heavy)])
-    return Demands(objective, labels(model.mechanism), rows[:, :-1], rows[:, -1], sizes, singular)
+    return Demands(objective, labels(model.mechanism), rows[:, :-1], rows[:, -1], sizes(model.mechanism), singular)
 
 
-def _stiffness(model: Dynamics, size: float, heavy: float) -> np.ndarray:
-    g = abs(complex(*model.mechanism.gravity)) or 1.0
-    units = [stiffness_unit(model.mechanism.forces[s]) for s in springs(model.mechanism)]
-    return np.array([heavy * g * (size if unit == TORSIONAL_STIFFNESS else 1 / size) for unit in units])
-
-
-def _rows(model: Dynamics, at: Position, objective: str) -> list[np.ndarray]:
+def _rows(model: Dynamics, at: Position, objective: str, pole: complex) -> list[np.ndarray]:
     """Rows at one position, with a last column for what is constant."""
     if objective in ("force", "force+moment"):
         frames = Frames.of(model.mechanism, np.broadcast_to(at.q, at.C.T.shape), at.C.T)
         momentum = frames.linear_momentum()
-        found = [momentum.real, momentum.imag] + ([frames.angular_momentum()] if objective != "force" else [])
+        found = [momentum.real, momentum.imag] + ([frames.angular_momentum(pole)] if objective != "force" else [])
         more = len(model.parameters) + 1 - momentum.shape[1]  # springs and loads are no inertia
         return [np.hstack([block, np.zeros((len(block), more))]) for block in found]
     terms = model.terms(at)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..errors import InputError
 from ..model.mechanism import Mechanism
 from ..system import System
 from .adjust import Adjustable, Space, adjustables, prepared
+from .places import keep_places
 from .quantities import QUANTITIES, MotionSignals, motion, moving
 from .solver import STARTS, lightened, starts
 
@@ -19,6 +21,25 @@ if TYPE_CHECKING:
     import xarray
 
 POWERS = (8, 32, 128)  # of the norms by which a peak is approached
+AGAIN = 6  # descents at most from one start, each from where the last one ended
+GAIN = 1e-9  # of the value: less is none
+NOTHING = 1e-12  # of the mechanism's mass: a counterweight that is left away
+
+
+class Descending(Protocol):
+    """What is made small over a space, relative to what it is without the design."""
+
+    space: Space
+
+    def __call__(self, s: np.ndarray) -> float: ...
+
+    def steep(self, s: np.ndarray) -> np.ndarray:
+        """The slope by the parameters."""
+
+
+def slope(f: Descending, s: np.ndarray) -> np.ndarray:
+    """By the variables."""
+    return np.asarray(f.steep(s) @ f.space.jacobian(s))
 
 
 @dataclass
@@ -42,24 +63,25 @@ class Square:
         theta = np.append(self.space.parameters(s), 1.0)
         return float(theta @ self.form @ theta) / self.size
 
-    def slope(self, s: np.ndarray) -> np.ndarray:
-        """By the variables."""
+    def steep(self, s: np.ndarray) -> np.ndarray:
+        """The slope by the parameters."""
         theta = np.append(self.space.parameters(s), 1.0)
-        return np.asarray(2 * (self.form @ theta)[:-1] @ self.space.jacobian(s) / self.size)
+        return np.asarray(2 * (self.form @ theta)[:-1] / self.size)
 
 
 def descend(space: Space, moved: MotionSignals, quantity: str, how: str, seed: int = 0) -> np.ndarray:
     """The point of the space where the rms or the peak of a quantity is least."""
     square = Square.of(space, moved, quantity)
-    best = _minimise(space, square, square.slope, starts(space, None, None, seed))
+    best = _minimise(square, starts(space, None, None, seed))
     if how == "rms":
         return lightened(space, square, best)
     rows = moved.rows[quantity]
     width = 2 if quantity in ("force", "bearing") else rows.shape[1]
     groups = rows.reshape(len(rows), -1, width, rows.shape[-1]).reshape(-1, width, rows.shape[-1])
+    size = max(_Norm(space, groups, POWERS[-1]).of(space.base)[0], 1e-300)
     for power in POWERS:
-        norm = _Norm(space, groups, power)
-        best = _minimise(space, norm, norm.slope, [best])
+        norm = _Norm(space, groups, power, size)
+        best = _minimise(norm, [best])
     return lightened(space, norm, best)
 
 
@@ -70,44 +92,74 @@ class _Norm:
     space: Space
     groups: np.ndarray  # (samples, components of one vector, parameters + 1)
     power: int
+    size: float = 1.0
 
     def __call__(self, s: np.ndarray) -> float:
-        return self._both(s)[0]
+        return self.of(self.space.parameters(s))[0]
 
-    def slope(self, s: np.ndarray) -> np.ndarray:
-        """By the variables."""
-        return np.asarray(self._both(s)[1] @ self.space.jacobian(s))
+    def steep(self, s: np.ndarray) -> np.ndarray:
+        """The slope by the parameters."""
+        return self.of(self.space.parameters(s))[1]
 
-    def _both(self, s: np.ndarray) -> tuple[float, np.ndarray]:
-        signal = self.groups @ np.append(self.space.parameters(s), 1.0)
+    def of(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """The norm and its slope for parameters."""
+        signal = self.groups @ np.append(theta, 1.0)
         size = np.sqrt((signal**2).sum(axis=1)) + 1e-300
         most = size.max()
         mean = ((size / most) ** self.power).mean()
         weight = (size / most) ** (self.power - 1) / (len(size) * mean)
-        value = float(most * mean ** (1 / self.power))
+        value = float(most * mean ** (1 / self.power)) / self.size
         rows = ((weight / size)[:, None] * signal).reshape(-1) @ self.groups.reshape(-1, self.groups.shape[-1])
         return value, value / most * rows[:-1]
 
 
-def _minimise(
-    space: Space,
-    f: Callable[[np.ndarray], float],
-    slope: Callable[[np.ndarray], np.ndarray],
-    begins: Iterable[np.ndarray],
-) -> np.ndarray:
+def _minimise(f: Descending, begins: Iterable[np.ndarray]) -> np.ndarray:
     from scipy.optimize import minimize  # type: ignore[import-untyped]
 
-    scale = np.maximum(np.minimum(space.high - space.low, np.abs(space.first) + 0.1), 1e-12)
+    space, scale = f.space, f.space.size
     found: list[tuple[float, np.ndarray]] = []
     for begin in begins:
-        run = minimize(
-            lambda x: f(x * scale), begin / scale, jac=lambda x: slope(x * scale) * scale, method="L-BFGS-B",
-            bounds=list(zip(space.low / scale, space.high / scale, strict=True)),
-            options={"maxiter": 2000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-11},
-        )  # fmt: skip
-        found.append((float(run.fun), np.clip(run.x * scale, space.low, space.high)))
+        least, s = np.inf, begin
+        for _ in range(AGAIN):
+            run = minimize(
+                lambda x: f(x * scale), placed(space, f.steep(s), s) / scale, jac=lambda x: slope(f, x * scale) * scale,
+                method="L-BFGS-B", bounds=list(zip(space.low / scale, space.high / scale, strict=True)),
+                options={"maxiter": 2000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-11},
+            )  # fmt: skip
+            gained = least - float(run.fun)
+            if gained > 0:
+                least, s = float(run.fun), np.clip(run.x * scale, space.low, space.high)
+            if gained <= GAIN * (abs(least) + GAIN):
+                break
+        found.append((least, s))
     least = min(value for value, _ in found)
-    return next(s for value, s in found if value <= least + 1e-9 * (abs(least) + 1e-9))  # the first of equals
+    return next(s for value, s in found if value <= least + GAIN * (abs(least) + GAIN))  # the first of equals
+
+
+def placed(space: Space, steep: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """The same point with each counterweight of mass 0 where its first gram helps most, by the slope by the parameters:
+    its place is free, and has no slope by which a descent could leave.  Directions are within half a turn, so that none
+    is at a bound."""
+    made = s.copy()
+    index = {v.address: i for i, v in enumerate(space.variables)}
+    for one in space.adjusted:
+        at, first = f"{one.element}.counterweight", space.index.get((one.element, "m"))
+        turn = index.get(f"{at}.direction")
+        if turn is not None:
+            made[turn] = math.remainder(made[turn], math.tau)
+        if one.kind != "counterweight" or first is None or s[index[f"{at}.mass"]] > NOTHING * space.total:
+            continue
+        along, across, spin = steep[first + 1 : first + 4]  # of a gram at x, y: along x + across y + spin (x^2 + y^2)
+        places = {"x": along, "y": across}
+        if turn is not None:
+            made[turn] = math.atan2(-across, -along)
+            places = {"radius": -math.hypot(along, across)}
+        for key, pull in places.items():
+            if (i := index.get(f"{at}.{key}")) is not None:
+                ends = np.array([space.low[i], space.high[i]])
+                best = ends[np.argmin(pull * ends + spin * ends**2)]
+                made[i] = np.clip(-pull / (2 * spin), *ends) if spin > 0 else best
+    return made
 
 
 def trade_off(
@@ -139,6 +191,7 @@ def trade_off(
     driven = moving(ready, motion_of)
     if driven is None:
         raise InputError("the mechanism is not driven and has several degrees of freedom; give a motion")
+    keep_places(driven, asked)
     moved = motion(driven, times, complex(*pole))
     space = Space(ready, asked)
     found = front(space, Square.of(space, moved, of), Square.of(space, moved, against), points)
@@ -147,7 +200,7 @@ def trade_off(
 
 def front(space: Space, first: Square, second: Square, points: int) -> list[np.ndarray]:
     """Points of the space along the front between two mean squares, none dominated by another."""
-    ends = [_minimise(space, f, f.slope, starts(space, None, None, 0)) for f in (first, second)]
+    ends = [_minimise(f, starts(space, None, None, 0)) for f in (first, second)]
     # where the least of one leaves a choice, an end is the best of the other
     [ends[0]] = _along(space, first, second, np.array([first(ends[0]) * (1 + 1e-6) + 1e-12]), ends[:1])
     [ends[1]] = _along(space, second, first, np.array([second(ends[1]) * (1 + 1e-6) + 1e-12]), ends[1:])
@@ -171,7 +224,7 @@ def _along(
     """The least of the second under each limit of the first, each begun where the last one ended and anywhere else."""
     from scipy.optimize import minimize
 
-    scale = np.maximum(np.minimum(space.high - space.low, np.abs(space.first) + 0.1), 1e-12)
+    scale = space.size
     box = list(zip(space.low / scale, space.high / scale, strict=True))
     made: list[np.ndarray] = []
     last = begins[0]
@@ -180,21 +233,36 @@ def _along(
         rule = {
             "type": "ineq",
             "fun": lambda x, limit=limit: limit - first(x * scale),
-            "jac": lambda x: -first.slope(x * scale) * scale,
+            "jac": lambda x: -slope(first, x * scale) * scale,
         }
         tried: list[tuple[float, np.ndarray]] = []
         for begin in (last, *spread):
-            run = minimize(
-                lambda x: second(x * scale), np.clip(begin, space.low, space.high) / scale, method="SLSQP", bounds=box,
-                jac=lambda x: second.slope(x * scale) * scale, constraints=[rule],
-                options={"maxiter": 300, "ftol": 1e-13},
-            )  # fmt: skip
-            s = np.clip(run.x * scale, space.low, space.high)
-            if first(s) <= limit * (1 + 1e-6) + 1e-12:
+            s = begin
+            for again in range(AGAIN):
+                run = minimize(
+                    lambda x: second(x * scale), _freed(first, second, s) / scale, method="SLSQP", bounds=box,
+                    jac=lambda x: slope(second, x * scale) * scale, constraints=[rule],
+                    options={"maxiter": 300, "ftol": 1e-13},
+                )  # fmt: skip
+                gained = second(s) - float(run.fun)
+                s = np.clip(run.x * scale, space.low, space.high)
+                if first(s) > limit * (1 + 1e-6) + 1e-12:
+                    break
                 tried.append((second(s), s))
+                if again and gained <= GAIN * second(s):
+                    break
         last = min(tried, key=lambda pair: pair[0])[1] if tried else last
         made.append(last)
     return made
+
+
+def _freed(first: Square, second: Square, s: np.ndarray) -> np.ndarray:
+    """The same point, placed where a first gram lowers the second most without raising the first."""
+    space = first.space
+    inside = (s > space.low) & (s < space.high)
+    limit, fall = (slope(f, s)[inside] * space.size[inside] for f in (first, second))
+    share = max(0.0, -float(limit @ fall) / max(float(limit @ limit), 1e-300))
+    return placed(space, second.steep(s) + share * first.steep(s), s)
 
 
 def _dataset(

@@ -6,7 +6,8 @@ the moment of inertia J there.  Momenta, shaking forces and reactions are linear
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,18 @@ def four(body: Body) -> tuple[float, float, float, float]:
     """The four numbers of one body."""
     mass, (x, y), inertia = body.whole()
     return mass, mass * x, mass * y, inertia + mass * (x * x + y * y)
+
+
+def apart(points: Iterable[tuple[float, float]]) -> float:
+    """The greatest distance (m) of two of these points."""
+    known = list(points)
+    return max((math.dist(a, b) for a in known for b in known), default=0.0)
+
+
+def length(mechanism: Mechanism) -> float:
+    """The size of a mechanism (m): the greatest distance of two points of a body, or of the ground; 1 without any."""
+    clouds = [mechanism.ground.all_points(), *(body.all_points() for body in mechanism.bodies.values())]
+    return max(apart(cloud.values()) for cloud in clouds) or 1.0
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .adjust import Adjustable, Space, adjustables, prepared
 from .conditions import Condition, conditions
 from .demands import COUNT, OBJECTIVES, Demands, demands
 from .frames import shifted
+from .places import keep_places
 from .quantities import QUANTITIES, MotionSignals, motion, moving
 
 EXACT = 1e-9  # residual below which a design balances exactly
@@ -108,12 +109,13 @@ def balance(
     asked = adjustables(base, adjust)
     ready = prepared(base, asked)
     driven = moving(ready, motion_of)
+    keep_places(driven or ready.replace(drives={}), asked)
     moved = _motion(driven, times, complex(*pole), required=goal in LEAST or motion_of is not None or times is not None)
     if goal in LEAST:
         return _least(base, ready, goal, asked, moved)
 
     def find(changed: System, path: np.ndarray | None = None) -> Demands:
-        return demands(changed, goal, independent, redundant, cut, path=path)
+        return demands(changed, goal, independent, redundant, cut, path=path, pole=complex(*pole))
 
     return _exact(base, ready, goal, asked, moved, find, period=times is None)
 
@@ -231,7 +233,7 @@ def best_design(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
 
                 inside = np.clip(s[free], space.low[free], space.high[free])
                 run = least_squares(
-                    of, inside, slope, (space.low[free], space.high[free]), x_scale=_sizes(space)[free],
+                    of, inside, slope, (space.low[free], space.high[free]), x_scale=space.size[free],
                     ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=200,
                 )  # fmt: skip
                 s = _put(s, free, run.x)
@@ -259,10 +261,6 @@ def _put(s: np.ndarray, free: np.ndarray, x: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _sizes(space: Space) -> np.ndarray:
-    return np.maximum(np.abs(space.first), 1e-3 * np.minimum(space.high - space.low, 1.0)) + 1e-12
-
-
 def starts(space: Space, K: np.ndarray | None, found: Demands | None, seed: int) -> Iterable[np.ndarray]:
     """Where to begin: with the counterweights of the linear problem (or none), as the mechanism is, then anywhere."""
     if K is not None and found is not None:
@@ -280,7 +278,7 @@ def starts(space: Space, K: np.ndarray | None, found: Demands | None, seed: int)
     for _ in range(STARTS):
         share = random.uniform(0.02, 0.98, len(space.low))
         wide = space.low + share * (space.high - space.low)
-        near = space.first + random.normal(size=len(share)) * np.minimum(np.abs(space.first) + 0.1, 1.0)
+        near = space.first + random.normal(size=len(share)) * space.size
         heavy = np.array([v.address.endswith(PLACES) for v in space.variables])
         yield np.clip(np.where(heavy, wide, np.abs(near)), space.low, space.high)
 
@@ -310,8 +308,8 @@ def obstacle(ready: Mechanism, asked: list[Adjustable], found: Demands, rank: in
     """Why there is no exact design: bounds, something that cannot be, or the conditions themselves."""
     space = Space(ready, asked, roomy=True)
     signed = np.array([not v.address.endswith(PLACES) for v in space.variables])
-    space.low = np.where(signed, -np.maximum(space.high, 1e3), space.low - 1e2)
-    space.high = np.where(signed, np.maximum(space.high, 1e3), space.high + 1e2)
+    space.low = np.where(signed, -np.maximum(space.high, 1e3 * space.size), space.low - 1e2 * space.size)
+    space.high = np.where(signed, np.maximum(space.high, 1e3 * space.size), space.high + 1e2 * space.size)
     s = best_design(space, found)
     if found.residual(space.parameters(s)) > EXACT:
         return f"no numbers of what may be adjusted meet all {rank} conditions; adjust more elements"
@@ -332,7 +330,7 @@ def _least(
     space = Space(ready, asked)
     if quantity == "torque" and not moved.drives:
         raise InputError(f"objective {goal}: the mechanism has no drive")
-    rows = moved.rows[quantity].reshape(-1, len(space.base) + 1)
+    rows = moved.rows[quantity].reshape(-1, len(space.base) + 1) * np.append(space.sizes, 1.0)
     columns = [space.index[label] for label in space.moved()]
     if not columns or np.abs(rows[:, columns]).max() < 1e-12 * max(np.abs(rows).max(), 1e-300):
         names = ", ".join(one.element for one in asked)
