@@ -24,6 +24,7 @@ from .instants import SAMPLES, seen
 from .shaking import refuse_passages
 
 SAME = 1e-9  # of a time, or of a period: equal
+EVEN, ALIKE = 1e-6, 0.3  # steps that are the same; bends of a smooth curve at neighbours, the least by the largest
 QUANTITIES = ("force", "moment", "torque", "bearing")
 UNITS = {"force": "N", "moment": "N m", "torque": "N m", "bearing": "N"}
 
@@ -63,8 +64,11 @@ class MotionSignals:
         return np.asarray(np.linalg.norm(signal, axis=1))
 
     def peak(self, quantity: str, theta: np.ndarray) -> float:
-        """The largest size over the motion."""
-        return float(self.sizes(quantity, theta).max(initial=0.0))
+        """The largest size over the motion, between its times too where it is smooth."""
+        signal = self.signal(quantity, theta)
+        if quantity == "bearing":
+            return top(self.times, np.hypot(signal[:, 0::2], signal[:, 1::2]))
+        return top(self.times, np.linalg.norm(signal, axis=1)[:, None])
 
     def rms(self, quantity: str, theta: np.ndarray) -> float:
         """The root of the mean square over the motion: of the force, the moment, all torques, all bearing forces."""
@@ -87,6 +91,23 @@ class MotionSignals:
             "shaking_moment_peak": self.peak("moment", theta),
             "torque_rms": self.rms("torque", theta),
         }
+
+
+def top(times: np.ndarray, curves: np.ndarray) -> float:
+    """The largest value of curves (times, curves): of the parabola through a largest sample and its neighbours where
+    these are equally far apart and the curve bends alike beside it (a jump or a kink does not)."""
+    most = float(curves.max(initial=0.0))
+    if len(times) < 5:
+        return most
+    step, bends = np.diff(times), -np.diff(curves, 2, axis=0)
+    bend = np.stack([bends[:-2], bends[1:-1], bends[2:]])
+    rise = curves[3:-1] - curves[1:-3]
+    near = np.stack([step[:-3], step[1:-2], step[2:-1], step[3:]])
+    even = np.ptp(near, axis=0) <= EVEN * near.max(axis=0)
+    inside = np.abs(rise) <= bend[1]  # the vertex is within half a step
+    smooth = even[:, None] & inside & (bend.min(axis=0) > ALIKE * bend.max(axis=0))
+    tops = curves[2:-2] + rise**2 / np.where(smooth, 8 * bend[1], np.inf)
+    return max(most, float(tops.max(initial=0.0)))
 
 
 def motion(

@@ -18,6 +18,8 @@ from .frames import Frames, inertias
 if TYPE_CHECKING:
     import xarray
 
+SAME = 1e-9  # of the time between two samples: the same instant
+
 
 def shaking(motion: Mechanism | System | xarray.Dataset, times: Any = None, pole: Any = (0.0, 0.0)) -> xarray.Dataset:
     """Shaking force (N) and moment (N m) on the ground over a motion, about a pole (m): minus the rates of the
@@ -25,7 +27,9 @@ def shaking(motion: Mechanism | System | xarray.Dataset, times: Any = None, pole
 
     motion: a fully driven mechanism, at increasing times (s), or the result of a run, with play in its joints as it
     may be.  Of a mechanism the attribute `apart` says by how much the same from the reactions of the ground differs,
-    relative to the largest reaction.  A run without accelerations gives means between its samples, impacts included.
+    relative to the largest reaction.  Impacts of rigid contact shake by impulses, which are in no force: `impulse_x`,
+    `impulse_y` (N s) and `impulse_moment` (N m s) at a sample are those since the one before it, and the attribute
+    `note` tells the largest.  A run without accelerations gives means between its samples, impacts included.
 
     >>> import numpy as np
     >>> from jointplay.model import library
@@ -126,7 +130,13 @@ def _of_run(run: xarray.Dataset, pole: complex) -> xarray.Dataset:
     if "x_acceleration" in run:
         a = np.stack([run[f"{n}_acceleration"].values for n in names], axis=-1).reshape(len(time), -1)
         frames = Frames.of(mechanism, q, v, a)
-        return _dataset(time, -frames.force() @ theta, -frames.moment(pole) @ theta, pole, mechanism.name)
+        force, moment = -frames.force() @ theta, -frames.moment(pole) @ theta
+        found = _dataset(time, force, moment, pole, mechanism.name)
+        if "impact_normal" in run and run.sizes["impact"] and len(time) > 1:
+            momenta = frames.linear_momentum() @ theta, frames.angular_momentum(pole) @ theta
+            struck = np.sort(run["impact_time"].values)
+            _add_impulses(found, *(_jumps(time, p, f, struck) for p, f in zip(momenta, (force, moment), strict=True)))
+        return found
     frames = Frames.of(mechanism, q, v)
     step = np.diff(time)
     force = -np.diff(frames.linear_momentum() @ theta) / step
@@ -134,6 +144,34 @@ def _of_run(run: xarray.Dataset, pole: complex) -> xarray.Dataset:
     found = _dataset(0.5 * (time[1:] + time[:-1]), force, moment, pole, mechanism.name)
     found.attrs["means"] = "between samples, from the change of the momentum"
     return found
+
+
+def _jumps(time: np.ndarray, momentum: np.ndarray, force: np.ndarray, struck: np.ndarray) -> np.ndarray:
+    """What impacts at these times take from a momentum, at the sample after each; the rest of its change is a force's,
+    which acts until the first of them as at the sample before, and from the last on as at the one after."""
+    near = SAME * np.diff(time)
+    first = np.searchsorted(struck, time[:-1] - near)  # a sample just at an impact may be before or after it
+    last = np.searchsorted(struck, time[1:] + near, side="right") - 1
+    hit = np.flatnonzero(first <= last)
+    begin, end = (np.clip(struck[k[hit]], time[hit], time[hit + 1]) for k in (first, last))
+    middle = (begin + end) / 2
+    acted = force[hit] * (middle - time[hit]) + force[hit + 1] * (time[hit + 1] - middle)
+    found = np.zeros_like(momentum)
+    found[hit + 1] = -(momentum[hit + 1] - momentum[hit]) - acted
+    return found
+
+
+def _add_impulses(found: xarray.Dataset, impulse: np.ndarray, turning: np.ndarray) -> None:
+    since = "of impacts since the sample before"
+    for name, values, unit, what in (
+        ("impulse_x", impulse.real, "N*s", "shaking impulse, x,"),
+        ("impulse_y", impulse.imag, "N*s", "shaking impulse, y,"),
+        ("impulse", np.abs(impulse), "N*s", "shaking impulse"),
+        ("impulse_moment", turning, "N*m*s", "moment of the shaking impulse about the pole"),
+    ):
+        found[name] = ("time", values, {"units": unit, "long_name": f"{what} {since}"})
+    most = f"{np.abs(impulse).max():.3g} N s and {np.abs(turning).max():.3g} N m s"
+    found.attrs["note"] = f"impacts shake by impulses of up to {most}, which are in no force"
 
 
 def _dataset(time: np.ndarray, force: np.ndarray, moment: np.ndarray, pole: complex, title: str) -> xarray.Dataset:

@@ -10,6 +10,7 @@ from .. import balancing
 from ..balancing.demands import parameters
 from ..balancing.quantities import QUANTITIES, UNITS
 from ..errors import InputError
+from .motion import IMPULSE, stems
 from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, largest, legend, lines, look, note, over_time, sheet
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..balancing import Balance
 
+_IMPULSES = {"force": "impulse", "moment": "impulse_moment"}
 _NAMES = {"force": "shaking force", "moment": "shaking moment", "torque": "drive torque", "bearing": "bearing load"}
 
 
@@ -54,7 +56,8 @@ def _line(found: Balance, quantity: str, theta: np.ndarray, signed: bool) -> np.
 
 
 def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple[float, float] = (0.0, 0.0)) -> Figure:
-    """Shaking force and moment about a pole (m) over a run; behind, those with ideal joints."""
+    """Shaking force and moment about a pole (m) over a run, with the impulses of rigid impacts as stems; behind, those
+    with ideal joints."""
     found = balancing.shaking(run, pole=pole)
     ideal = None if twin is None else balancing.shaking(twin, pole=pole)
     with sheet(run, 2 * HEIGHT, caption="force and moment that shake the frame, over time.") as figure:
@@ -69,6 +72,9 @@ def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple
             if in_view(ax, shown):
                 note(ax, f"peaks reach {float(f'{largest(found[name].values):.3g}'):g} {UNITS[name]}")
             ax.set_ylabel(f"{_NAMES[name]}\n({UNITS[name]})")
+            if "impulse" in found:
+                sizes = np.abs(found[_IMPULSES[name]].values)
+                stems(ax, [(found.time.values[sizes > 0], sizes[sizes > 0], IMPULSE)], f"{UNITS[name]} s")
         legend(axes[0])
         axes[0].margins(x=0)
         over_time(axes[-1:])

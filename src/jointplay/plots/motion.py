@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -282,11 +282,19 @@ def impulses(ax: Axes, run: xarray.Dataset, joints: Sequence[str], unit: str = "
     if not np.isin(owners, list(joints)).any():
         return
     sizes = np.hypot(run.impact_normal.values, run.impact_tangential.values)
-    right = ax.twinx()
+    shown = []
     for joint in joints:
         here = owners == joint
         colour = IMPULSE if len(joints) == 1 else COLOURS[list(joints).index(joint) % len(COLOURS)]
-        right.vlines(run.impact_time.values[here], 0, sizes[here], color=colour, linewidth=0.8, alpha=0.45)
+        shown.append((run.impact_time.values[here], sizes[here], colour))
+    stems(ax, shown, unit)
+
+
+def stems(ax: Axes, shown: Iterable[tuple[np.ndarray, np.ndarray, str]], unit: str) -> None:
+    """Times, sizes and colour of impulses as stems behind the lines, on a scale of their own to the right."""
+    right = ax.twinx()
+    for times, sizes, colour in shown:
+        right.vlines(times, 0, sizes, color=colour, linewidth=0.8, alpha=0.45)
     right.set_ylim(bottom=0)
     right.set_ylabel(f"impulses ({unit})")
     right.grid(visible=False)

@@ -178,7 +178,10 @@ def _shaking(run: xarray.Dataset) -> Iterator[Json]:
     if not any(weight is not None and weight.mass for weight in weights):
         return
     found = shaking(run)
-    for title, unit, names in (("Shaking force", "N", ("force_x", "force_y")), ("Shaking moment", "N m", ("moment",))):
+    panels = [("Shaking force", "N", ("force_x", "force_y")), ("Shaking moment", "N m", ("moment",))]
+    if "impulse" in found:
+        panels.append(("Shaking impulse of impacts", "N s", ("impulse_x", "impulse_y")))
+    for title, unit, names in panels:
         shown = {name: name.rpartition("_")[2] for name in names}
         curves = [{"name": shown[name], "values": found[name].values, "time": found.time.values} for name in names]
         yield {"title": title, "unit": unit, "curves": curves}
