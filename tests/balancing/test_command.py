@@ -41,7 +41,7 @@ def test_json_is_one_object_and_the_balanced_model_is_written(here, capsys):
     assert list(found) == KEYS and list(found["before"]) == list(found["after"]) == MEASURES and told.err == ""
     assert found["rank"] == len(found["conditions"]) == 4 and found["feasible"] is True and found["residual"] < 1e-12
     assert found["before"]["shaking_force_peak"] == pytest.approx(14.888837, abs=5.1e-7)
-    assert found["after"]["shaking_moment_peak"] == pytest.approx(3.127268, abs=5.1e-7)
+    assert found["after"]["shaking_moment_peak"] == pytest.approx(3.127275, abs=1e-6)
     even = jp.load(here / "even.yaml")
     assert all(even.value(a) == x for a, x in found["design"].items())
     assert (here / "even.png").stat().st_size > 10_000

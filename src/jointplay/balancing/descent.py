@@ -20,7 +20,7 @@ from .solver import STARTS, lightened, starts
 if TYPE_CHECKING:
     import xarray
 
-POWERS = (8, 32, 128)  # of the norms by which a peak is approached
+POWERS = (8, 32, 128, 512)  # of the norms by which a peak is approached
 AGAIN = 6  # descents at most from one start, each from where the last one ended
 GAIN = 1e-9  # of the value: less is none
 NOTHING = 1e-12  # of the mechanism's mass: a counterweight that is left away
