@@ -12,7 +12,7 @@ from ..system import System
 from .assembly import Held, close, sizes
 
 if TYPE_CHECKING:
-    from .equilibrium import Search
+    from .equilibrium import RestSearch
 
 BALANCED = 1e-9  # share of the loads of a body that may stay without a reaction
 STRIDE = 0.1  # rad, of a size of the mechanism, and of a clearance around its journal
@@ -46,7 +46,7 @@ class Forces(NamedTuple):
         return 0.0 if self.balanced() else float(self.free @ self.along @ way) if known else np.nan
 
 
-class Point(NamedTuple):
+class Waypoint(NamedTuple):
     """A place on a way."""
 
     q: np.ndarray
@@ -57,7 +57,7 @@ class Point(NamedTuple):
 def steps(
     system: System, q: np.ndarray, way: np.ndarray, t: float, held: Held, at: Callable[[np.ndarray], Forces],
     stride: Callable[[np.ndarray, np.ndarray], float],
-) -> Iterator[Point]:  # fmt: skip
+) -> Iterator[Waypoint]:  # fmt: skip
     """Positions from q on along a way that stays within the free motions, q among them, until joints end it; `stride`
     says how far to go along it, less where it bends."""
     scale, share, here = sizes(system), 1.0, _turned(q, way, at(q))
@@ -75,14 +75,14 @@ def steps(
             share = min(1.0, 2 * share) if here else share / 2
 
 
-def _turned(q: np.ndarray, way: np.ndarray, at: Forces) -> Point | None:
+def _turned(q: np.ndarray, way: np.ndarray, at: Forces) -> Waypoint | None:
     """A place with the way turned into the free motions there; None if that goes elsewhere."""
     on = at.free @ (at.free.T @ way)
     length = float(np.linalg.norm(on))
-    return Point(q, on / length, at) if length > BENT * np.linalg.norm(way) else None
+    return Waypoint(q, on / length, at) if length > BENT * np.linalg.norm(way) else None
 
 
-def candidates(search: Search, first: np.ndarray) -> Iterator[np.ndarray]:
+def candidates(search: RestSearch, first: np.ndarray) -> Iterator[np.ndarray]:
     """Closed positions right beside the rests on the curve of positions through one, of a mechanism with one degree of
     freedom: where the load along it changes sign, is least, or vanishes."""
     if search.forces(first).balanced():
@@ -100,7 +100,7 @@ def candidates(search: Search, first: np.ndarray) -> Iterator[np.ndarray]:
             yield points[i].q
 
 
-def curve(search: Search, first: np.ndarray) -> list[Point]:
+def curve(search: RestSearch, first: np.ndarray) -> list[Waypoint]:
     """Places on the curve through a position, in order: all if it is closed, else until it ends or is too far away."""
     ways = search.forces(first).free
     if ways.shape[1] != 1:
@@ -112,10 +112,10 @@ def curve(search: Search, first: np.ndarray) -> list[Point]:
     return [p._replace(way=-p.way) for p in reversed(back[1:])] + there
 
 
-def _follow(search: Search, first: np.ndarray, way: np.ndarray) -> tuple[list[Point], bool]:
+def _follow(search: RestSearch, first: np.ndarray, way: np.ndarray) -> tuple[list[Waypoint], bool]:
     """The places one way, and whether the last is beyond the first again."""
     along = np.tile([True, True, False], len(first) // 3)
-    found: list[Point] = []
+    found: list[Waypoint] = []
 
     def stride(q: np.ndarray, way: np.ndarray) -> float:
         h, unit = 1e-6, np.where(along, search.scale + np.abs(q - first), search.scale)
@@ -134,7 +134,7 @@ def _follow(search: Search, first: np.ndarray, way: np.ndarray) -> tuple[list[Po
     return found, False
 
 
-def _back(search: Search, first: Point, now: Point, stride: float) -> bool:
+def _back(search: RestSearch, first: Waypoint, now: Waypoint, stride: float) -> bool:
     """Whether a curve has just passed its beginning, whole turns aside that nothing counts."""
     off = search.apart(now.q, first.q)
     passed = float(off @ now.way)
@@ -146,7 +146,7 @@ def _back(search: Search, first: Point, now: Point, stride: float) -> bool:
     return bool(forces and np.abs(begun.residual - turned.residual).max(initial=0.0) <= STRIDE)
 
 
-def _between(search: Search, low: np.ndarray, high: np.ndarray, load: float) -> np.ndarray:
+def _between(search: RestSearch, low: np.ndarray, high: np.ndarray, load: float) -> np.ndarray:
     """Where the load along a short piece of the curve changes its sign, by halving."""
     way = (high - low) / search.scale
     for _ in range(HALVINGS):

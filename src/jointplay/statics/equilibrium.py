@@ -20,7 +20,7 @@ from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, s
 from .curve import BALANCED, Forces
 from .cycle import in_seconds
 from .factors import free_ways
-from .families import Found
+from .families import FoundRest
 from .guesses import guess
 from .winding import walks, within, wound
 
@@ -62,8 +62,8 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         text = "rests nowhere in particular while its contact is open; make it following, or close it "
         text += f"(--set {name}.{joint.opened_by}=0; statics.twin in Python)"
         raise ModelError(Problem(("joints", name, "contact"), text))
-    search = Search(system, t)
-    found = Found(search)
+    search = RestSearch(system, t)
+    found = FoundRest(search)
     for begin in search.starts(starts):
         q, opened = close(system, begin, t, search.held, iterations=30)
         if begin is search.first and not opened:
@@ -77,7 +77,7 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
     return tuple(sorted(found.all, key=lambda e: (not e.valid, order.index(e.stability))))
 
 
-class Search:
+class RestSearch:
     def __init__(self, system: System, t: float) -> None:
         self.system, self.t, self.scale = system, t, sizes(system)
         mechanism = system.mechanism

@@ -11,7 +11,7 @@ from .assembly import close
 from .curve import candidates
 
 if TYPE_CHECKING:
-    from .equilibrium import Equilibrium, Search
+    from .equilibrium import Equilibrium, RestSearch
 
 NEAREST, WALK, STRIDE = 2, 30, 0.5  # members of a family that are tried, steps to them, and their size (rad)
 ROUGHLY = 1e-4  # rad, or sizes of the mechanism: as near to a member a walk has arrived
@@ -29,10 +29,10 @@ class _Family:
     members: list[np.ndarray]
 
 
-class Found:
+class FoundRest:
     """The equilibria of a search."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: RestSearch) -> None:
         self.search = search
         self.all: list[Equilibrium] = []
         self.families: list[_Family] = []
