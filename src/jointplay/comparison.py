@@ -75,7 +75,7 @@ def compare(
         begin = time.perf_counter()
         simulation = planned(variant, until, given.get(name), every, meets=True)
         ready = time.perf_counter()
-        simulation.advance(until)
+        simulation.advance(until, beyond=True)
         reached = float(simulation.time[0])
         cost = (time.perf_counter() - ready) / reached if reached else np.nan
         runs[name] = run = simulation.result()

@@ -152,8 +152,8 @@ def test_ctrl_c_after_the_run_keeps_it(run, monkeypatch):
 
     advance = Simulation.advance
 
-    def refused(self, until, progress=None):
-        advance(self, 0.5 * until if self.each[0].stepper else until, progress)
+    def refused(self, until, progress=None, **options):
+        advance(self, 0.5 * until if self.each[0].stepper else until, progress, **options)
         if self.each[0].stepper:
             raise KeyboardInterrupt
 

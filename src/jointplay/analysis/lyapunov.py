@@ -101,8 +101,8 @@ def exponent(
     growth, distances, states, times, floored, before, waited = [], [], [], [], 0, begin, 0
     for i in range(1, count + 1):
         go(thing, begin + i * every)
-        now = float(thing.time[0])  # adaptive steps may end a little later
-        if now <= before:  # and the last one beyond this interval
+        now = float(thing.time[0])  # a thing of one's own may end a little later
+        if now <= before:  # and its last step beyond this interval
             continue
         times.append(now)
         one, reached = thing.state[0], distance(thing)

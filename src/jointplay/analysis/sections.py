@@ -24,7 +24,8 @@ class Strobe:
             raise InputError(f"period must be a number of seconds > 0, got {period!r}")
         if getattr(getattr(thing, "stepper", None), "adaptive", False):
             raise InputError(
-                "adaptive steps do not end on a section; give the Simulation steps of one length, "
+                "from section to section chosen steps are others, so that states differ by their tolerance; "
+                "give the Simulation steps of one length, "
                 "FixedRungeKutta(period / n) or MoreauJean(period / n), or ask for a verdict, which takes samples"
             )
         self.thing, self.period = thing, float(period)

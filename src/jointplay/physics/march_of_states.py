@@ -172,6 +172,9 @@ class States(March):
                 after = where(abs(motion.settled - after) <= EDGE * maximum(after, 1e-3), motion.settled, after)
             if self.clocked:
                 after = where(abs(self.tick - after) <= EDGE * maximum(after, 1e-3), self.tick, after)
+            mark = p["stepper.mark"]
+            met = maximum(mark, after) if self.clocked else mark  # a tick that differs from it by rounding is passed
+            after = where(abs(mark - after) <= EDGE * maximum(after, 1e-3), met, after)
         motion.after = after
         step: Step = self.stepper.take(motion, now, h)
         self.residuals(step)
@@ -208,7 +211,7 @@ class States(March):
 
     def length(self, begun: Kept) -> tuple[Kept, Scalar]:
         """The beginning of a step, and its length: what its predecessor's error allows, cut where contacts could be
-        passed over and at the next knot of what depends on time.
+        passed over, at the next knot of what depends on time, and where somebody will look at the state or change it.
 
         Forces may jump at a knot: the step that ends there feels what is before it, the next one what is behind it.
         """
@@ -222,9 +225,10 @@ class States(March):
         knot = next_knot(motion.equations.pose(begun.now.state.q, t + 2 * edge))
         if motion.settled is not NEVER:
             knot = minimum(knot, where(motion.settled > t + 2 * edge, motion.settled, NEVER))
+        rest = minimum(self.nearest(t, knot), self.p["stepper.mark"]) - t
+        h = -shared_max(-up_to(rest, h))
         if knot is NEVER:
-            rest = self.nearest(t, NEVER) - t
-            return begun, -shared_max(-(up_to(rest, h) if self.clocked else h))
+            return begun, h
         landed, start = memory("steps.landed", False), begun.now
 
         def beyond() -> Point:
@@ -233,8 +237,7 @@ class States(March):
 
         begun = replace(begun, now=branch(landed.value, seldom(beyond), lambda: start))
         landed.value = False
-        h = -shared_max(-up_to(self.nearest(t, knot) - t, h))
-        motion.last = where(abs(knot - t - h) <= (3 if self.clocked else 1) * edge, knot - edge, NEVER)
+        motion.last = where(abs(knot - t - h) <= 3 * edge, knot - edge, NEVER)
         return begun, h
 
     def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:

@@ -222,11 +222,11 @@ def march(simulation: Simulation, progress: Callable[[float], None] | None, stri
         told(0.0)  # all is prepared; what follows is computing
     try:
         if 0 < settled < until:
-            simulation.advance(settled, told)
+            simulation.advance(settled, told, beyond=True)
             if simulation.outcomes[0] is None:
                 simulation.count_anew()
         if simulation.outcomes[0] is None:
-            simulation.advance(until, told)
+            simulation.advance(until, told, beyond=True)
     except KeyboardInterrupt:
         if simulation.asked == until and simulation.status[0].complete:  # only its companions were still on their way
             return

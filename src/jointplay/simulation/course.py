@@ -112,6 +112,8 @@ class Course:
         self.times = words[places["time"]].view(np.float64)
         self.ends = self.run.parameter_words[self.index["stepper.until"]].view(np.float64)
         self.goals = self.run.parameter_words[self.index["stepper.goal"]]
+        marked = self.index.get("stepper.mark")
+        self.marks = self.ends.copy() if marked is None else self.run.parameter_words[marked].view(np.float64)
         self.late = words[places["samples.late"]] if "samples.late" in places else None
         self.losing = [places[name] for name in ("contact.lost", "contact.deep") if name in places]
         self.ticks: Any = words[places["clock.ticks"]] if "clock.ticks" in places else None
@@ -129,6 +131,8 @@ class Course:
             found[f"stepper.{name}"] = float(x)
         end = FAR if self.until is None else self.stepper.whole(self.until)
         found |= {"stepper.until": float(end), "stepper.goal": NEVER, "stepper.interval": float(every or FAR)}
+        if self.stepper.adaptive and not self.stepper.impulsive:
+            found["stepper.mark"] = FAR
         if self.parted:
             found["stepper.settled"] = float(self.settles)
         strides = every and self.stepper.impulsive and not self.stepper.adaptive
@@ -188,8 +192,8 @@ class Course:
             if n == 0:
                 return
             if self.ends[0] != FAR:
-                self.leave()
-            self.ends[:], self.goals[:] = FAR, self.taken + n
+                self.leave(self.alive)
+            self.ends[:], self.marks[:], self.goals[:] = FAR, FAR, self.taken + n
             self.standing[self.alive & (self.standing == DONE)] = RUNNING
             self.run.few_steps(n)
             unsure = self.late is not None or self.stepper.adaptive  # not every call is a step
@@ -197,8 +201,10 @@ class Course:
                 self.run.few_steps(n)
             self.settle()
 
-    def advance(self, until: float, progress: Callable[[float], None] | None = None) -> None:
-        """Go on to a time (s) in every lane."""
+    def advance(self, until: float, progress: Callable[[float], None] | None = None, *, beyond: bool = False) -> None:
+        """Go on to a time (s) in every lane.  Chosen steps end there, and state, time and what is set belong to it;
+        steps of one length end at a whole number of them.  beyond: the last chosen step may go beyond it, as in
+        `simulate`, so that the pause leaves no trace in what follows."""
         if not (isinstance(until, int | float | np.number) and math.isfinite(until)):
             raise InputError(f"until must be a number of seconds, got {until!r}")
         with self.lock:
@@ -206,7 +212,8 @@ class Course:
                 self.until = float(until)
             self.asked = float(until)
             self.allow(range(self.lanes))
-            self.aim(self.stepper.whole(self.asked), self.bounds)
+            end = self.stepper.whole(self.asked)
+            self.aim(end, self.bounds, FAR if beyond else end)
             self.go(progress)
 
     def allow(self, lanes: Iterable[int]) -> None:
@@ -214,11 +221,12 @@ class Course:
         chosen = list(lanes)
         self.bounds[chosen] = self.taken[chosen] + self.most_steps if self.stepper.adaptive else NEVER
 
-    def aim(self, until: Any, goal: Any) -> None:
-        """Set where to go (s), for all lanes or for each, and let lanes that got where they should go on from there."""
-        self.leave()
-        self.ends[:], self.goals[:] = until, goal
+    def aim(self, until: Any, goal: Any, mark: float = FAR) -> None:
+        """Set where to go (s), for all lanes or for each, and let lanes that got where they should go on from there;
+        mark: where a chosen step ends (s)."""
         reached = self.reaches(until) | (self.taken >= goal)
+        self.leave(self.alive & ~reached)
+        self.ends[:], self.goals[:], self.marks[:] = until, goal, mark
         self.standing[(self.standing == DONE) & self.alive & ~reached] = RUNNING
         self.standing[(self.standing == RUNNING) & reached] = DONE
 
@@ -226,18 +234,21 @@ class Course:
         """Which lanes have reached a time (s)."""
         return self.times * (1.0 if self.stepper.adaptive and not self.stepper.impulsive else ABOUT) >= until
 
-    def leave(self) -> None:
-        """Go on from an end that is none any more: what is left of its step is recorded before the next one, and
-        samples of impulses that are not due by themselves are left out."""
+    def leave(self, lanes: np.ndarray) -> None:
+        """Go on from ends that are none any more: what is left of their steps is recorded before the next ones, and
+        samples of impulses that are not due by themselves, or written already, are left out."""
         if self.late is not None:
             self.late |= self.taken > 0
-        if not self.stepper.impulsive or not self.every:
+        if not self.stepper.impulsive:
             return
-        for lane in range(self.lanes):
+        for lane in np.flatnonzero(lanes & (self.times >= self.ends * (1 - 1e-9))).tolist():
             parts = self.run.collected["samples"][lane]
-            arrived = self.times[lane] >= self.ends[lane] * (1 - 1e-9) and self.alive[lane]
-            if arrived and parts and not self.due(lane) and parts[-1][-1, 0] == self.times[lane]:
+            *earlier, last = [math.nan, *(x for part in parts[-2:] for x in part[-2:, 0].tolist())]
+            twice = bool(earlier) and math.isclose(earlier[-1], last, rel_tol=1e-12)
+            if twice or (last == self.times[lane] and not self.due(lane)):
                 parts[-1] = parts[-1][:-1]
+                if not len(parts[-1]):
+                    parts.pop()
 
     def due(self, lane: int) -> bool:
         """Whether a sample of impulses where a lane is would be written if the run did not end there."""
@@ -321,21 +332,31 @@ class Course:
 
     @contextmanager
     def cut(self, lane: int) -> Iterator[None]:
-        """What a lane has recorded as if its last step, which may go beyond the end, ended there; it goes on from what
-        there was before."""
-        words, places = self.run.state_words, self.run.places
-        if "steps.cut" not in places or not words[places["steps.open"], lane] or self.outcomes[lane] is not None:
+        """What a lane has recorded as if its last step, which may go beyond the end, ended there, with a sample of the
+        end if there are none on the way; it goes on from what there was before."""
+        run, places = self.run, self.run.places
+        cut = "steps.cut" in places and bool(run["steps.open"][lane]) and self.outcomes[lane] is None
+        single = not self.every and not self.stepper.impulsive and self.taken[lane] > 0
+        if not cut and not single:
             yield
             return
-        before, taken = words.copy(), self.run.steps_taken
+        before, parts = (run.state_words.copy(), run.parameter_words.copy()), run.collected["samples"][lane].copy()
+        taken = run.steps_taken
         self.standing[:] = DONE
         self.standing[lane] = RUNNING
-        words[[places["steps.cut"], places["samples.late"]], lane] = 1
+        run.put("samples.late", lane, True)
+        if cut:
+            run.put("steps.cut", lane, True)
+        if single:
+            run.put("samples.following", lane, 1)
+            end = min(self.times[lane], self.ends[lane])
+            run.parameter_words[self.index["stepper.interval"], lane : lane + 1].view(np.float64)[0] = end
         try:
-            self.run.advance(1)
+            run.advance(1)
             yield
         finally:
-            words[:], self.run.steps_taken = before, taken
+            run.state_words[:], run.parameter_words[:] = before
+            run.collected["samples"][lane], run.steps_taken = parts, taken
 
     def settle(self) -> None:
         """Note the ends of lanes that cannot go on."""

@@ -15,6 +15,7 @@ from ..model.clearances import Rigid
 from ..physics import record
 from ..physics.record import Signal
 from .auditing import NOTHING, audit, trust
+from .course import FAR
 from .remarks import remarks, shared
 
 if TYPE_CHECKING:
@@ -359,6 +360,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
     one, outcome = simulation.each[lane], simulation.status[lane]
     among = shared(reading)
     until = simulation.until if simulation.until is not None else float(simulation.time[lane])
+    until = max(until, simulation.asked) if simulation.asked < FAR else until
     attrs = {
         "outcome": str(outcome.kind),
         "outcome_text": outcome.text,
