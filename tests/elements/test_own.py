@@ -496,8 +496,8 @@ def test_each_addition_is_in_files_check_run_lanes_control_page_and_plots(what, 
 
     lanes = [{address: factor * mechanism.value(address)} for factor in (1.0, 0.8)]
     both = jp.Simulation(mechanism, lanes=lanes, every=2e-5, until=0.02)
-    both.advance(0.02)
+    both.advance(0.02, beyond=True)
     alone = jp.Simulation(mechanism, every=2e-5, until=0.02)
-    alone.advance(0.02)
+    alone.advance(0.02, beyond=True)
     assert (both.state[0] == alone.state[0]).all() and (both.state[1] != alone.state[0]).any()
     assert run.angle.values[-1] == pytest.approx(alone.result().angle.values[-1], abs=1e-12)

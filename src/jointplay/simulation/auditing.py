@@ -199,6 +199,8 @@ def imbalance(reading: Reading) -> float:
     assert names is not None
     done = (-columns[name] if name in LOSSES else columns[name] for name in names.w)
     left = columns["kinetic"] + columns["potential"] - float(here.kinetic + here.potential) - sum(done)
+    for time, energy in reading.one.given:
+        left = left - np.where(columns["time"] > time, energy, 0.0)
     return float(np.abs(left).max(initial=0.0))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -48,11 +48,19 @@ class Lane:
     pilot: Pilot | None
     noted: Callable[[], list[str]]  # what should be known of it, if asked for
     pushes: dict[str, float]  # of joints in permanent contact, at the start (N)
-    changes: dict[str, float] = field(default_factory=dict)  # numbers set on the way
+    present: System | None = None  # with the numbers set on the way
+    changes: dict[str, float] = field(default_factory=dict)  # of these, what is not in it yet
+    given: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # when (s), and the stored energy that came with it (J)
     refused: Outcome | None = None  # an end before the first step
     stepper: Stepper | None = None  # of a companion: with other numbers than the simulation's
     undecided: bool = False  # its motion depends on reactions that balance leaves open
     leeways: dict[str, dict[float, statics.Leeway]] = field(default_factory=dict)  # of these, by the times of samples
+
+    def copy(self) -> Lane:
+        """The lane as it is now, whatever is set later."""
+        return replace(self, changes=dict(self.changes), given=list(self.given))
 
     @cached_property
     def notes(self) -> list[str]:

@@ -15,11 +15,11 @@ from ..engine.values import LANES
 from ..errors import InputError
 from ..model.control import Control
 from ..model.mechanism import Mechanism
-from ..model.parts import ModelError, suggestion
+from ..model.parts import suggestion
 from ..physics.compliance import LANDED, SLOWEST
 from ..physics.step import Stepper
 from ..system import System, structural
-from . import neighbours
+from . import changes, neighbours
 from .course import FAR, MOST_STEPS, Course
 from .lanes import default_stepper, prepared, split, system_of
 from .outcome import Ending, Outcome
@@ -34,10 +34,10 @@ class Simulation(Course):
     stepper: MoreauJean() if there are rigid contacts, else RungeKutta(). lanes: how many, or for each a mapping of
     addresses to numbers ("J2.clearance", "start.crank") in place of the mechanism's. share: all lanes take the same
     steps, so that what differs between them is not their steps (not with MoreauJean(rtol)). every (s): time between
-    samples; only the start and the end unless given. start, control: in place of the mechanism's. until (s): how far it
-    is to go, if that is known. settles (s): where a chosen step is to end, so that `count_anew` can follow. reclose,
-    most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that differ from this one
-    in their numbers only; each gets a lane like the first, after all.
+    samples; only the start and where `advance` ended unless given. start, control: in place of the mechanism's. until
+    (s): how far it is to go, if that is known. settles (s): where a chosen step is to end, so that `count_anew` can
+    follow. reclose, most_steps: see `simulate`; steps are counted anew in each `advance`. companions: steppers that
+    differ from this one in their numbers only; each gets a lane like the first, after all.
 
     A lane's numbers are those that it would have alone, bit for bit, unless steps are shared.
 
@@ -77,7 +77,9 @@ class Simulation(Course):
         if not isinstance(most_steps, int) or isinstance(most_steps, bool) or most_steps < 1:
             raise InputError(f"most_steps must be a whole number of steps >= 1, got {most_steps!r}")
         self.lock = threading.RLock()
-        self._stored: dict[str, bool] = {}  # whether stored energy depends on a number, by its address
+        self.lonely: dict[
+            str, tuple[float, float] | None
+        ] = {}  # numbers on which only forces depend: values that can be
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
         self.most_steps = most_steps
         self.settles = settles  # s: where a step is to end, for `count_anew`
@@ -131,7 +133,9 @@ class Simulation(Course):
     def system(self, lane: int = 0) -> System:
         """The system of a lane, with the numbers that were set on the way."""
         one = self.each[lane]
-        return one.system.with_(one.changes) if one.changes else one.system
+        if one.changes:
+            one.present, one.changes = (one.present or one.system).with_(one.changes), {}
+        return one.present or one.system
 
     def observe(self, names: Sequence[str]) -> np.ndarray:
         """Present values by name, [lane, name]: coordinates, rates, time, energies, gaps ("J2.gap"), places of journals
@@ -165,39 +169,19 @@ class Simulation(Course):
     # -- changes between steps
     def set(self, numbers: Mapping[str, float], lane: int | None = None) -> None:
         """Give numbers of the mechanism (a motor's torque, a gain, a mass) other values from now on, in one lane or in
-        all.  Its energy account takes what that changes in stored energy as given from outside."""
+        all, and with them what follows, such as the inertia of a bar.  Its energy account takes what that changes in
+        stored energy as given from outside.  What would move a joint or a drive at once is refused; a drive whose rate
+        is another gives an impulse."""
         with self.lock:
+            for address, x in numbers.items():
+                if not (isinstance(x, int | float | np.number) and math.isfinite(x)):
+                    raise InputError(f"{address!r} must be a finite number, got {x!r}")
             missing = [a for a in numbers if a not in self.index]
             if missing:
                 self.free(missing)
-            chosen = range(self.lanes) if lane is None else [self.checked(lane)]
-            for address, x in numbers.items():
-                value = float(x)
-                if not math.isfinite(value):
-                    raise InputError(f"{address!r} must be a finite number, got {x!r}")
-                stored = self.stores(address)
-                for k in chosen:
-                    before = self.energy(k) if stored else 0.0
-                    self.run.parameter_words[self.index[address], k : k + 1].view(np.float64)[0] = value
-                    self.each[k].changes[address] = value
-                    if stored:
-                        energy = self.run.parameter_words[self.index["stepper.energy"], k : k + 1].view(np.float64)
-                        energy += self.energy(k) - before
-            self.forget(list(chosen))  # what acts at the state has changed
-
-    def stores(self, address: str) -> bool:
-        """Whether stored energy depends on a number: asked at a place and with rates that are nothing special."""
-        if address not in self._stored:
-            system, rng = self.each[0].system, np.random.default_rng(1)
-            q, v = self.each[0].q + rng.normal(size=len(self.each[0].q)), rng.normal(size=len(self.each[0].q))
-            value = system.mechanism.value(address) if address in system.mechanism.addresses() else 1.0
-            try:
-                other = system.with_({address: 1.1 * value + 0.01})
-            except ModelError:
-                other = system.with_({address: 0.9 * value})
-            here, there = (one.evaluate(q, v) for one in (system, other))
-            self._stored[address] = (here.kinetic, here.potential) != (there.kinetic, there.potential)
-        return self._stored[address]
+            chosen = list(range(self.lanes)) if lane is None else [self.checked(lane)]
+            changes.give(self, {address: float(x) for address, x in numbers.items()}, chosen)
+            self.forget(chosen)  # what acts at the state has changed
 
     def energy(self, lane: int) -> float:
         """The stored energy of a lane (J)."""
@@ -219,6 +203,8 @@ class Simulation(Course):
             words[name] = before.state_words[slot : slot + before.slots[name].size].copy()
         for lane in self.each:
             lane.system = System(lane.system.given, lane.system.reach, self.base.free)
+            if lane.present:
+                lane.present = System(lane.present.given, lane.present.reach, self.base.free)
         self.build()
         for name, old in words.items():
             if name in self.run.places:
@@ -288,8 +274,7 @@ class Simulation(Course):
         run = self.run
         rows = {name: [list(parts) for parts in lanes] for name, lanes in run.collected.items()}
         arrays = run.state_words.copy(), run.parameter_words.copy()
-        changes = [dict(lane.changes) for lane in self.each]
-        return (*arrays, rows, list(self.outcomes), changes, self.program)
+        return (*arrays, rows, list(self.outcomes), [lane.copy() for lane in self.each], self.program)
 
     def reset(
         self,
@@ -304,18 +289,18 @@ class Simulation(Course):
             for k in chosen:
                 self.earlier.pop(k, None)
             if state is not None:
-                words, parameters, rows, outcomes, changes, program = state
+                words, parameters, rows, outcomes, each, program = state
                 if program is not self.program:
                     raise InputError("the snapshot belongs to another program: a number has become changeable since")
                 for k in chosen:
                     self.run.state_words[:, k], self.run.parameter_words[:, k] = words[:, k], parameters[:, k]
-                    self.each[k].changes = dict(changes[k])
+                    self.each[k] = each[k].copy()
                     self.ended(k, outcomes[k])
                     for name, lanes in rows.items():
                         self.run.collected[name][k] = list(lanes[k])
                 return
             for k in chosen:
-                if numbers or start or self.each[k].changes:
+                if numbers or start or self.each[k].changes or self.each[k].present:
                     self.each[k] = prepared(
                         self.stepper,
                         self.each[k].system,
