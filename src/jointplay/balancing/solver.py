@@ -106,8 +106,7 @@ def balance(
     base = mechanism.given if isinstance(mechanism, System) else mechanism
     if base.control is not None:
         base = base.replace(control=None)
-    asked = adjustables(base, adjust)
-    ready = prepared(base, asked)
+    ready = prepared(base, asked := adjustables(base, adjust))
     driven = moving(ready, motion_of)
     keep_places(driven or ready.replace(drives={}), asked)
     moved = _motion(driven, times, complex(*pole), required=goal in LEAST or motion_of is not None or times is not None)

@@ -362,8 +362,7 @@ class Mechanism(Part):
         if joint not in self.joints:
             raise ModelError(Problem(("joints", joint), f"no such joint{close(joint, self.joints)}"))
         held = self.joints[joint]
-        size = held.opened_by
-        if not size:
+        if not (size := held.opened_by):
             *able, last = (kind for kind, one in Joint.known.items() if one.opened_by)
             kind = type(held).model_fields["kind"].default
             text = f"a {kind} joint cannot be loosened; {', '.join(able)} and {last} joints can"

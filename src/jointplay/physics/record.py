@@ -103,7 +103,6 @@ class Bookkeeping:
         """The contacts that this run computes."""
         return contacts(pose, self.kind) if self.motion.labels else []
 
-    # -- every step
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         self.energies(end, pose)
@@ -358,7 +357,6 @@ class Bookkeeping:
             kept |= {"rebound": touch.opening, "force": force.value, "depth": depth.value}
             branch(ends, functools.partial(emit, "contacts", contact=float(i), **kept), lambda: None)
 
-    # -- samples
     def sample(self, state: State, acting: Acting, pose: Pose | None = None) -> None:
         """Write a sample of a state and of what acts there; where a contact is struck, forces are those before it."""
         motion = self.motion

@@ -349,8 +349,7 @@ def stated(
     whole = [other for other in others.values() if not isinstance(other, str)]
     if whole:
         courses = [one.course for one in whole]
-        astray = forgotten(run, courses, mechanism)
-        aside = strayed(run, courses, mechanism)
+        astray, aside = (look(run, courses, mechanism) for look in (forgotten, strayed))
         times = max(times, WHOLE) if aside else times
         wandered = wander(run, courses, times, bool(astray))
         late = {name: off[-1] for name, off in wandered.items()}
@@ -367,17 +366,19 @@ def stated(
         for name, off in ((name, off) for name, off in wandered.items() if name in record.BODIES):
             said = {"units": record.BODIES[name].unit, "long_name": f"estimated error: {record.BODIES[name].text}"}
             run[f"{name}_error"] = (("time", "body"), off.astype(np.float32), said)
-        if astray:
-            return noted(run, FORGOTTEN.format(astray))
-        run = noted(run, STRAYED.format(aside)) if aside else run
-        for label, (time, gap) in misses(run, mechanism).items():
-            run = noted(run, MISSED.format(label, time, gap))
-        for label, (time, speed) in grazes(run).items():
-            run = noted(run, GRAZED.format(label, time, speed))
-        return run
+        return noted(run, FORGOTTEN.format(astray)) if astray else doubted(run, aside, mechanism)
     ends = "; ".join(f"{name}: {text}" for name, text in others.items())
-    note = f"no error is stated, for no companion of this run reached its end ({ends})"
-    return noted(run, note)
+    return noted(run, f"no error is stated, for no companion of this run reached its end ({ends})")
+
+
+def doubted(run: Dataset, aside: str, mechanism: Mechanism) -> Dataset:
+    """The run with notes on what is elsewhere for a while in a companion, and on contacts that hardly touch."""
+    run = noted(run, STRAYED.format(aside)) if aside else run
+    for label, (time, gap) in misses(run, mechanism).items():
+        run = noted(run, MISSED.format(label, time, gap))
+    for label, (time, speed) in grazes(run).items():
+        run = noted(run, GRAZED.format(label, time, speed))
+    return run
 
 
 def noted(run: Dataset, note: str) -> Dataset:
