@@ -250,7 +250,6 @@ class Bookkeeping:
             found[pressed] = found.get(pressed, 0.0) + touch.normal
         return found
 
-    # -- contacts
     def rigid(self, acting: Acting, found: Sequence[Spot], t: Scalar) -> None:
         """Count what rigid contacts do in a step in which some are closed, and write down impacts."""
         for c, touch in zip(found, acting.touches, strict=True):
@@ -281,11 +280,12 @@ class Bookkeeping:
             slope.value = where(touch.mode == OPEN, 0.0, slope.value)
             total(f"{label}.leaving", where(was > OPEN, off, 0.0))
 
-    @staticmethod
-    def rests(c: Spot, touch: Touch) -> Scalar:
+    def rests(self, c: Spot, touch: Touch) -> Scalar:
         """Where a contact sticks; or bears all the friction that it may, and others of its body hold it."""
-        held = touch.mode == STICKING
-        return held if c.tangential is None else held | ((touch.mode > OPEN) & (abs(touch.slip) <= STILL))
+        if c.tangential is None:
+            return touch.mode == STICKING
+        held = (abs(touch.slip) <= STILL) & (self.equations.numbers(f"{c.joint}.friction") > 0.0)
+        return (touch.mode == STICKING) | ((touch.mode > OPEN) & held)
 
     def impacts(self, touches: Sequence[Touch], found: Sequence[Spot], t: Scalar) -> None:
         """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""
