@@ -80,3 +80,11 @@ def test_a_sample_just_behind_settled_has_forces_as_without_it(until, settled, e
     for name in ("force_x", "force_y", "effort", "x_acceleration"):
         a, b = (run[name].values[beside] for run in (plain, parted))
         assert b == pytest.approx(a, rel=2e-3, abs=2e-3 * np.abs(plain[name].values).max())
+
+
+@pytest.mark.parametrize("until, count", [(0.026, 47), (0.0064, 43), (0.042345, 41), (0.01462, 52)])
+def test_the_end_of_a_run_is_sampled_once(until, count):
+    """47 times 0.026/47 is 3e-18 before 0.026, and both were written."""
+    slider = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
+    time = jp.simulate(slider, until, every=until / count, error=False).time.values
+    assert len(time) == count + 1 and time[-1] == pytest.approx(until, rel=1e-12)

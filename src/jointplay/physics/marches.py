@@ -175,7 +175,7 @@ class ChosenMarch(March):
         meets = abs(time - goal) <= edge  # what differs by rounding alone is one time, and no step lies between
         # just behind the step a sample is still tried from here: what a very short step closes would count as force
         sampled_up_to = ahead + where(marked, 0.0, BEHIND * h)
-        sampling = (time <= sampled_up_to) & ~meets & (time < until) & (waits.value != FIRST)
+        sampling = (time <= sampled_up_to) & ~meets & (time < until - edge) & (waits.value != FIRST)
         after = motion.after = where(sampling, maximum(time, now.t + LEAST * h), goal)
         motion.counts = ~sampling
         begun, struck = (
