@@ -362,7 +362,8 @@ def test_half_the_step_says_what_moves():
     run = simulate(mechanism, 0.2, MoreauJean(2e-5), audit="convergence", **arguments)
     finer = [simulate(mechanism, 0.2, MoreauJean(2e-5 / n), **arguments) for n in (2, 3)]
     stated = {entry["name"]: entry for entry in errors(run)}
-    angle, moved = stated["crank.angle"], max(abs(float(x["angle"][-1, 0] - run["angle"][-1, 0])) for x in finer)
+    late = run.time.values >= 0.98 * 0.2  # at the very end runs may cross each other
+    angle, moved = stated["crank.angle"], max(np.abs(x.angle.values - run.angle.values)[late, 0].max() for x in finer)
     assert angle["value"] == float(run["angle"][-1, 0]) and angle["error"] == pytest.approx(2 * moved, rel=1e-2)
     assert 0 < moved < 1e-3 and angle["determined"]
     assert {"J2.peak_force", "J2.impacts", "J2.peak_impulse", "friction_loss"} <= stated.keys()

@@ -179,10 +179,11 @@ def shared(reading: Reading) -> list[str]:
         opened(reading, i)
     names = [name for name, times in one.leeways.items() if len(times) > OPEN * len(looks)]
     for name in names:  # where it was largest, too
-        row = next((row for row in reading.system.rows if reading.mechanism.owner(row) == name), "") + MULTIPLIER.end
-        column = name + CONTACTS["normal_force"].end if name in reading.labels else row
-        force = name in reading.mechanism.joints
-        opened(reading, int(np.abs(reading.sampled("force", name) if force else reading.columns[column]).argmax()))
+        rows = [row + MULTIPLIER.end for row in reading.system.rows if reading.mechanism.owner(row) == name]
+        rows = [name + CONTACTS["normal_force"].end] if name in reading.labels else rows
+        sizes = [np.abs(reading.columns[row]) for row in rows if row in reading.columns]  # redundant ones are left out
+        for size in [reading.sampled("force", name)] if name in reading.mechanism.joints else sizes:
+            opened(reading, int(size.argmax()))
     return names
 
 
