@@ -22,7 +22,7 @@ from ..engine.trees import mapped
 from ..engine.typing import Matrix, Scalar, Vector
 from ..engine.values import where
 from ..numerics.choice import maximum
-from ..numerics.linalg import dot, linear_solve
+from ..numerics.linalg import dot, is_zero, linear_solve
 
 OPEN, FORWARD, BACKWARD, STICKING = 0.0, 1.0, 2.0, 3.0
 HELD_FORWARD, HELD_BACKWARD = 4.0, 5.0  # at the limit of static friction, and held by others
@@ -31,7 +31,8 @@ MOST = 4096  # combinations of the active contacts tried at most
 MET = 1e-7  # of the fastest approach: what a closed contact may keep of its own
 SOFT = 1e-12  # relative regularisation, for contacts that share a direction
 WEDGED = 1e-9  # of the product of its responses: a contact whose determinant is less slips only as it opens
-SLIPLESS = 1e-6, 1e-12  # of its slip, and m/s: what is left of it counts as rounding
+STILL = 1e-12  # m/s: a slip that is none
+SLIPLESS = 1e-6, STILL  # of its slip, and m/s: what is left of it counts as rounding
 FINE = 1e-11  # violation that counts as none, relative to the impulses
 
 
@@ -89,7 +90,20 @@ def solve_contacts(problem: ContactProblem) -> Answer:
         mode if still is False else where(still & (mode > OPEN), STICKING, mode)
         for still, mode in zip(idle, answer.modes, strict=True)
     ]
+    for i in (i for i in range(problem.count) if problem.slips and apart[i]):
+        # what rested and rests is held by static friction, whatever friction it takes beside a stop
+        rests = slipless(problem, answer.impulses, i) & (abs(problem.slips[i]) <= STILL)
+        modes[i] = where((modes[i] > OPEN) & rests, STICKING, modes[i])
     return replace(answer, modes=modes)
+
+
+def slipless(problem: ContactProblem, p: Vector, i: int) -> Scalar:
+    """Where impulses leave a contact no slip, beside what they and the rates of its own bodies add up to it."""
+    terms = [problem.b[2 * i + 1], *(w * x for w, x in zip(problem.W[2 * i + 1], p, strict=True) if not is_zero(w))]
+    size: Scalar = 0.0
+    for x in terms:
+        size = size + abs(x)
+    return abs(sum(terms, start=0.0)) <= MET * size
 
 
 def solved(problem: ContactProblem) -> Answer:
@@ -245,7 +259,7 @@ def several(problem: ContactProblem, first: Vector) -> Answer:
             wrong = where(against, abs(ut) / W[2 * i + 1][2 * i + 1], 0.0)
             closed = maximum(-n, where(stuck[i], over, wrong))
             # contacts that cannot all be kept shut (a jam) still approach
-            rests = abs(ut) <= MET * fastest
+            rests = slipless(problem, p, i)
             kept_shut = (abs(un) <= MET * fastest) & (~(stuck[i] | held[i]) | rests)
             closed = where(kept_shut, closed, largest)
             mine = where(opened[i], where(active[i], -un / W[2 * i][2 * i], 0.0), closed)
