@@ -224,6 +224,8 @@ def passing(
     if slopes is not None and path is None:
         turns = (slopes[: last - 1] > 0) & (slopes[1:last] < 0)
         for i in np.flatnonzero(turns).tolist():
+            if _tops(time[i : i + 2], over[i : i + 2], slopes[i : i + 2]) <= 0:
+                continue  # a cubic would swing beyond a stop
             found = _rises(time[i : i + 2], over[i : i + 2], slopes[i : i + 2])
             if not math.isnan(found):
                 return found
@@ -293,6 +295,13 @@ def _between(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone
     if before > 0 and a + before * jump > 0:
         return float(t - a / before)
     return float(t + jump if b - after * (u - t - jump) > 0 else u - b / after)
+
+
+def _tops(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:
+    """Where tangents at two samples meet that rise and fall: what is bent evenly stays below, and what strikes and
+    comes back has been there."""
+    (a, b), (rise, fall) = over.tolist(), slopes.tolist()
+    return float(a + rise * (b - a - fall * (time[1] - time[0])) / (rise - fall))
 
 
 def _rises(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:

@@ -266,3 +266,12 @@ start: {{crank: 30 deg, rod: -9.5 deg}}
 """)
     q, _ = jp.statics.start(jp.System(model))
     assert q[5] == pytest.approx(np.radians(-9.5)) and q[2] == pytest.approx(np.radians(30))
+
+
+@pytest.mark.parametrize("given, off", [({}, False), ({"slider.y": -1e-4}, True)])
+def test_a_place_within_the_play_of_one_joint_tells_what_it_does_to_others(given, off):
+    """The slider is where its loaded start puts it anyway, but J2 then begins off its wall, with a speed, unsaid."""
+    slider = LIB.slider_crank(speed=10.0, angle=0.5).loosen("J2", 5e-4).loosen("J4", 1e-4, length=0.05, radius=0.01)
+    run = jp.simulate(slider.replace(start={"slider": 0.0, **given}), 0.01, error=False)
+    told = any(note.startswith("start: slider.y is held within the play, and J2") for note in jp.results.notes(run))
+    assert told is off and (float(run.gap.sel(contact="J2")[0]) > 1e-6) is off

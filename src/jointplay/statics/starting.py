@@ -100,6 +100,7 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if not reclose:
         missed = [name for name, x in given.items() if abs(at[name] - x) > SAME]
         if missed and (exact := _held(system, missed, q)) is not None:
+            system.notes += [note for note in unladen(system, exact[0], missed) if note not in system.notes]
             return exact
     if mechanism.journals != "loaded":
         return q, v
@@ -107,6 +108,26 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if mechanism.loose(Following) and np.abs(system.evaluate(q).residual[~rate_rows(system)]).max() > SAME:
         return exactly(system)  # a journal that carries nothing must touch somewhere all the same
     return q, v
+
+
+def unladen(system: System, q: np.ndarray, held: Sequence[str]) -> Iterator[str]:
+    """A note on journals that begin off their walls because places of other bodies are held within their play."""
+    mechanism, given = system.mechanism, {system.mechanism.owner(name) for name in held}
+    nearest: dict[str, float] = {}
+    for label, gap in zip(system.contacts, system.evaluate(q).gaps.tolist(), strict=True):
+        nearest[mechanism.owner(label)] = min(gap, nearest.get(mechanism.owner(label), math.inf))
+    loose = mechanism.loose((Rigid, Compliant))
+    off = [
+        name
+        for name, gap in nearest.items()
+        if name in loose and gap > SAME and not given & set(map(mechanism.owner, loose[name].between))
+    ]
+    if off and mechanism.journals == "loaded":
+        begin = "begins off the wall that carries it" if len(off) == 1 else "begin off the walls that carry them"
+        yield (
+            f"start: {', '.join(held)} is held within the play, and {', '.join(off)} {begin}: leave it out for a "
+            "loaded start, or give places of all bodies with play"
+        )
 
 
 def leant(system: System, q: np.ndarray) -> Iterator[str]:
