@@ -39,7 +39,7 @@ DENSE = (
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 LOOKS = 50.0  # times rtol: what forces and references may be off the polynomials that stand for them
-INSTANT = 1e-10  # s
+INSTANT = 1e-10, 1e-11  # s, and of the time: far above the shortest step
 
 
 def stages(motion: Motion, now: Point, h: Scalar, tableau: Tableau, last: bool) -> tuple[list[Point], Step]:
@@ -115,9 +115,11 @@ def judged(
         fastest = maximum(abs(x), abs(y))
         momentum = momentum + mass * (atol + rtol * fastest)
         energy = energy + mass * (atol + rtol * fastest * fastest)
+    instant = maximum(INSTANT[0], INSTANT[1] * now.t)
     for slope, x, y in zip(zip(*(k.w for k in slopes), strict=True), now.w, end.w, strict=True):
-        yield list(slope), energy + rtol * maximum(abs(x), abs(y))
-    looked, short = list(zip(*(k.looked for k in slopes), strict=True)), LOOKS * rtol * h + INSTANT
+        power = functools.reduce(maximum, map(abs, slope), 0.0)
+        yield list(slope), energy + rtol * maximum(abs(x), abs(y)) + instant * power
+    looked, short = list(zip(*(k.looked for k in slopes), strict=True)), LOOKS * rtol * h + instant
     forces, references = looked[: len(motion.rows)], looked[len(motion.rows) :]
     largest: Scalar = 0.0
     for force in forces:
