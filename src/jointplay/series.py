@@ -221,6 +221,11 @@ def passing(
     last = int(up[0]) if len(up) else len(time)
     if not len(time) or last == 0:
         return float(time[0]) if len(time) else math.nan
+    if slopes is not None and path is not None:
+        pairs = ((slice(i, i + 2), float(gone[i])) for i in range(last - 1))
+        struck = (_struck(time[pair], over[pair], slopes[pair], left) for pair, left in pairs)
+        if (first := next((t for t in struck if not math.isnan(t)), None)) is not None:
+            return first
     if slopes is not None and path is None:
         turns = (slopes[: last - 1] > 0) & (slopes[1:last] < 0)
         for i in np.flatnonzero(turns).tolist():
@@ -295,6 +300,20 @@ def _between(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone
     if before > 0 and a + before * jump > 0:
         return float(t - a / before)
     return float(t + jump if b - after * (u - t - jump) > 0 else u - b / after)
+
+
+def _struck(time: np.ndarray, over: np.ndarray, slopes: np.ndarray, gone: float) -> float:
+    """Where a signal that jumps between two samples, both not above 0, is above it just before or after the jump; NaN
+    if it is not, or if what it does by its slopes is as large as the jump: a top, which is no jump."""
+    (t, u), (a, b), (before, after) = time.tolist(), over.tolist(), slopes.tolist()
+    if math.isnan(gone):
+        return math.nan
+    jump = _jump(u - t, a, b, before, after, gone)
+    ends = a + before * jump, b - after * (u - t - jump)
+    jumps = 0 <= jump <= u - t and abs(ends[1] - ends[0]) > (abs(before) + abs(after)) * (u - t)
+    if not jumps or max(ends) <= 0:
+        return math.nan
+    return float(t - a / before if ends[0] > 0 else t + jump)
 
 
 def _tops(time: np.ndarray, over: np.ndarray, slopes: np.ndarray) -> float:

@@ -5,9 +5,9 @@ import pytest
 
 import jointplay as jp
 from jointplay.analysis import Series, embedding, iaaft, read, rosenstein, spectrum, textbook, zero_one
+from jointplay.analysis.phases import two_phase_row
 from jointplay.analysis.regular import repetition, second_phase, two_phases
 from jointplay.analysis.series import unit_of
-from jointplay.analysis.trajectories import two_phase_row
 from tests.analysis.signals import sampled
 
 TIME = np.linspace(0, 50, 1001)

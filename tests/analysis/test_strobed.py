@@ -7,9 +7,10 @@ import jointplay as jp
 from jointplay.analysis import Exponent, Series, textbook
 from jointplay.analysis.agreement import Agreement
 from jointplay.analysis.evidence import decided
+from jointplay.analysis.phases import phase_rows
 from jointplay.analysis.strobed import PER_PERIOD, Strobed, Watched, section_evidence
 from jointplay.analysis.surrogates import surrogate_test
-from jointplay.analysis.trajectories import Observation, chosen_signal, phase_rows, stays
+from jointplay.analysis.trajectories import Observation, chosen_signal, stays
 
 NAMES = ["x", "v"]
 STEPS = np.arange(12 * PER_PERIOD)

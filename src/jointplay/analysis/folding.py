@@ -77,15 +77,15 @@ class Folded:
         self.beside = beside_jumps(self.values)
 
     # -- by a curve through the samples
-    def change(self, lag: float) -> float:
-        """How much the signal changes in a time (s), over its size."""
+    def change(self, lag: float, trimmed: float = TRIMMED) -> float:
+        """How much the signal changes in a time (s), over its size, without a share of the samples."""
         series = self.series
         kept = np.flatnonzero(series.time <= series.time[-1] - lag)
         kept = kept[:: max(1, len(kept) // MOST)]
         if len(kept) < 50:
             return np.inf
         later = self.curve(series.time[kept] + lag)
-        return size(later - series.values[kept], series.values) / np.sqrt(2)
+        return size(later - series.values[kept], series.values, trimmed) / np.sqrt(2)
 
     def smooth(self, lag: float) -> float:
         """The correlation from sample to sample of what changes in a time (s)."""

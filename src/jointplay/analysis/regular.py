@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .folding import MOST, NEIGHBOURS, PERIODS, Folded, correlation, local_plane, size
+from .rates import BEATS, LEAST_PERIODS, beats, commensurate, common
 from .series import Series
 from .spectra import line
 
@@ -21,14 +22,16 @@ SPIKES = 1.5  # times what may be left without them: more is no noise
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
-BEATS = 1.0  # turns by which one of the two rates slips beside a multiple of the other, at least
 LIMIT = f"they may leave {EXPLAINED:g}, half of what one leaves, no motion of its own, and must slip by a turn"
 JUMPS = 0.3  # share of the samples that does not count there: a jump is a line across the torus, with many beside it
 FINE, CLOSE = 0.002, 0.03  # of the size of the signal: what may be left where a period explains it
 SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor by two
-LEAST_PERIODS = 2.2  # of a known drive in a series, to see one of them again
 FREE_PERIODS = 4.2  # of a period that has to be found
-FEW = 6  # turns of a common period
+FAR_OFF = 10.0  # times what two phases leave: one phase that leaves more is not looked at closely
+MOST_PARTS, DENSE = 16, 8  # of a period, that may be one by themselves; samples in one, between which a curve is good
+TURNS, SHARE = 5, 0.75  # of a common period that are looked at, at most, and share of the record that they may take
+LINEAR, LEAST_GROWTH = 0.5, 1.5  # of a change in proportion to them, and times the first: what slips changes so much
+MIDDLE = 0.5  # share of the samples, those that change most, that does not count there
 AWAY = 0.1  # of the record: neighbours on the torus are farther apart in time
 LINES = 5  # of which two are taken for the phases
 QUARTERS, FADES = 4, 0.04  # parts of a record, and the share of itself that a line may lose where it falls with each
@@ -174,19 +177,40 @@ def repetition(series: Series) -> Repetition:
             break
     often = [one for one in found if one.period and series.length >= PERIODS * one.period]
     good = [one for one in found if one.holds] or often or found
-    closest = min((one.typical for one in good), default=np.inf)
+    alike = [one for one in good if one in often] or good  # what a few periods leave is measured without spikes
+    closest = min((one.typical for one in alike), default=np.inf)
     if not np.isfinite(closest):
         return Repetition(None, np.inf, tolerance(rough), 0.0)
-    return next(one for one in good if one.typical <= max(AS_WELL * closest, FINE))
+    best = next(one for one in good if one.typical <= max(AS_WELL * closest, FINE))
+    return undivided(folded, best, rough) if best.holds else best
+
+
+def undivided(folded: Folded, one: Repetition, rough: float) -> Repetition:
+    """The same after a part of its period, if the signal repeats after that as well; or if it nearly does, and what the
+    period leaves is no noise but a drift or a decay, which makes any multiple of a period seem to leave less."""
+    series, period = folded.series, one.period or 0.0
+    times = round(period / series.period) if series.period else 0  # none: any part of a period may be one
+    for n in range(MOST_PARTS, 1, -1):
+        close = period >= DENSE * n * series.interval and not folded.beside.any()  # a curve shows what changes
+        if times % n or period < 2 * n * series.interval or (close and folded.change(period / n) > SIMILAR):
+            continue
+        part = after(folded, period / n, rough)
+        as_well = part.holds and part.typical <= max(SPIKES * one.typical, FINE)  # more is what changes with the turns
+        nearly = part.residual <= AS_WELL * one.residual and part.typical <= AS_WELL * one.typical
+        if as_well or (nearly and one.smooth > SMOOTH):
+            return part
+    return one
 
 
 def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     """Two phases that explain a signal best, and whether they do: they leave little, less than half of what one leaves
-    (in either measure), no motion of its own, and slip by a whole turn on the way."""
+    (in either measure, and also after a period that is common to both), no motion of its own, and slip by a whole turn
+    on the way."""
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
     less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
     explained = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
+    explained = explained and less_than_common(series, two)
     return replace(two, fades=fading(series, two.periods)) if explained else two, explained
 
 
@@ -223,18 +247,36 @@ def left_by_one(series: Series, one: Repetition) -> float:
     return size(folded.foretold(one.period, folded.far_apart(AWAY)), series.values, JUMPS)
 
 
-def beats(periods: tuple[float, ...], length: float) -> float:
-    """By how many turns the faster of two phases slips, in a length (s), beside the nearest multiple of the slower one;
-    none where there are not two. With less than one, two rates draw a slow change of one motion and not a torus."""
-    if len(periods) < 2:
-        return 0.0
-    low, high = sorted(1.0 / one for one in periods)
-    return abs(high - round(high / low) * low) * length
+def less_than_common(series: Series, two: Phases) -> bool:
+    """Whether two phases leave less than half of what one leaves with a period of which theirs are parts, as far as the
+    series can tell: the rates of 17 and 12 turns explain what repeats after both, and those of 7 and 4 chaos in narrow
+    bands. A period of which the series holds a few only counts where the signal repeats after it, and one beside which
+    the rates slip not at all."""
+    folded, rough = Folded(series), grain(series)
+    for period in common(series, two.periods) if len(two.periods) > 1 else ():
+        if folded.residual(period) > FAR_OFF * two.whole and not folded.beside.any():
+            continue  # sharpening would not help
+        if series.period is None:
+            period = folded.sharpened(period, 1.0 / two.periods[0])
+        found = after(folded, period, rough)
+        counts = found.holds or (two.residual > HALF * left_by_one(series, found) and not slips(folded, period))
+        if counts and two.whole > HALF * found.residual:
+            return False
+    return True
 
 
 def tolerance(rough: float) -> float:
     """The residual up to which a signal is called periodic: thrice its grain, from 0.2 to 3 % of its size."""
     return float(np.clip(3 * rough, FINE, CLOSE))
+
+
+def slips(folded: Folded, period: float) -> bool:
+    """Whether what changes after a period (s) adds up with each further one, as where two rates nearly have it in
+    common. What chaos changes in narrow bands does not add up; most of the samples tell, for jumps do so anyway."""
+    most = min(TURNS, int(SHARE * folded.series.length / period))
+    sizes = np.array([folded.change(n * period, MIDDLE) for n in range(1, most + 1)])
+    grown = max(LINEAR * most, LEAST_GROWTH) * sizes[:1]
+    return most > 1 and bool((np.diff(sizes) > 0).all() and (sizes[-1:] > grown).all())
 
 
 def lines(series: Series, count: int) -> list[float]:
@@ -283,16 +325,6 @@ def two_phases(series: Series) -> Phases:
             if new.residual < 0.8 * found.residual:  # another pair must be worth it
                 found = new
     return closer(series, found) if 0.02 < found.residual < 0.6 else found
-
-
-def commensurate(f: float, g: float, length: float) -> bool:
-    """Whether two frequencies (Hz) have a common period of a few turns, or one is any multiple of the other, as far as
-    a length (s) can tell."""
-    whole = range(1, FEW + 1)
-    low, high = sorted((f, g))
-    return abs(high - round(high / low) * low) * length < 0.5 or any(
-        abs(q * f - p * g) * length < 0.5 for p in whole for q in whole
-    )
 
 
 def in_step(series: Series, period: float, others: tuple[float, ...]) -> bool:

@@ -12,6 +12,10 @@ from ..errors import InputError
 from .things import Thing, difference, ensure_thing, go
 
 MOST_REPEATS = 16  # period k is looked for up to here
+STAYS, SLOWLY = (
+    0.8,
+    0.99,
+)  # of the earlier change: what keeps less of it fades, and slowly if it can be told from errors
 LOCATED = 1e-12  # of the time between two steps: as close as a crossing is located
 
 
@@ -147,7 +151,8 @@ def points(thing: Thing, count: int, skip: int = 0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Repeat:
-    """After how many points a section repeats: the smallest k whose residual is below the tolerance, or None.
+    """After how many points a section repeats: the smallest k whose residual is below the tolerance, or None; also
+    where it changes less and less after a part of them, and may come to repeat after these.
 
     residuals: for k = 1, 2, ... the largest distance of points k apart, over the size of the section's set, or in
     its units if `scale` was given.
@@ -165,15 +170,34 @@ def repeat(
 
     scale: what the numbers are measured by, such as the span of the motion. Two thirds of the points are compared.
     """
-    residuals = []
+    residuals, changes = [], []
     for k in range(1, min(most, len(section) // 3) + 1):
-        off = difference(names, section[k:], section[:-k]) / scale
-        residuals.append(float(np.abs(off).max()))
+        changes.append(np.abs(difference(names, section[k:], section[:-k]) / scale).max(axis=1))
+        residuals.append(float(changes[-1].max()))
     if not residuals:
         raise InputError(f"{len(section)} points of a section are too few to see a period; at least 3 are needed")
     good = np.flatnonzero(np.array(residuals) <= tolerance)
     found = int(good[0]) + 1 if len(good) else None
+    if found and any(fades(*halves(changes[part - 1]), tolerance) for part in parts(found)):
+        found = None
     return Repeat(found, residuals[found - 1] if found else min(residuals), np.array(residuals))
+
+
+def parts(count: int) -> list[int]:
+    """The smaller numbers that divide a number."""
+    return [n for n in range(1, count // 2 + 1) if count % n == 0]
+
+
+def halves(changes: np.ndarray) -> tuple[float, float]:
+    """The largest of changes (one after the other) in their first half and in their second."""
+    one, two = np.array_split(changes, 2)
+    return float(one.max()), float(two.max())
+
+
+def fades(first: float, second: float, tolerance: float) -> bool:
+    """Whether a change is less later on. That of a motion that repeats after a multiple stays; a motion that swings to
+    and fro as it settles changes less after two turns than after one, and would seem to have twice its period."""
+    return second < STAYS * first or (second < SLOWLY * first and first - second > tolerance)
 
 
 def return_map(values: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ periodic where neighbouring motions meet; at the others it may differ by as much
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, Evidence
 from .lyapunov import Exponent
-from .sections import MOST_REPEATS
+from .sections import MOST_REPEATS, STAYS, fades, parts
 from .series import unit_of
 from .things import difference, is_angle
 
@@ -27,7 +27,6 @@ CLEAR = 10.0  # times the integration error: what is larger is motion
 LEAST = 3  # periods in the half that counts
 PART = 0.05  # of the range of a number: a section spread over more is a good part of it
 VAGUE = 0.01  # of the range of the motion: a larger change by finer steps is no small error
-STAYS = 0.8  # of the earlier spread: a section that keeps less of it fades
 FEW = 0.5  # share of the phases at which integration errors may show
 WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders off
 
@@ -35,12 +34,13 @@ WANDERS = 0.5  # of the standard deviation: a mean that moves by more wanders of
 @dataclass(frozen=True)
 class Watched:
     """What was seen of a motion: exponents by name, states at equal intervals after settling, and early ones, both with
-    the steps as they are and with finer ones (if there are)."""
+    the steps as they are and with finer ones (if there are), and kinetic and total energies (J) beside the states."""
 
     exponents: dict[str, Exponent]
     names: list[str]
     states: list[np.ndarray]
     early: list[np.ndarray]
+    energies: list[np.ndarray] = field(default_factory=list)
 
     @cached_property
     def span(self) -> np.ndarray:
@@ -110,6 +110,30 @@ def meets(seen: Watched, late: np.ndarray, multiple: int) -> bool:
     return any(np.median([seen.shares(one).max() for one in part]) <= VAGUE for part in off)
 
 
+def not_so(seen: Watched, late: np.ndarray, multiple: int | None, enough: float, finer: np.ndarray | None) -> str:
+    """Why a motion that repeats after so many drive periods may not, if it may not; finer: what finer steps change, if
+    that tells."""
+    if not multiple:
+        return ""
+    if finer is not None and np.median(finer) > VAGUE and not meets(seen, late, multiple):
+        return "but finer steps lead to another motion, and whether neighbouring ones meet is open"
+    sooner = settles_to(seen, late, multiple, enough)
+    if not sooner:
+        return ""
+    return f"but its change after {sooner} falls: it is still settling, and may come to repeat after {sooner}"
+
+
+def settles_to(seen: Watched, late: np.ndarray, multiple: int, enough: float) -> int:
+    """A part of so many drive periods after which the motion changes less and less, so that it may come to repeat after
+    these; 0 if there is none. What a settled motion changes after a part of its period stays."""
+    for part in parts(multiple):
+        off = np.array_split(np.abs(difference(seen.names, late[part:], late[:-part])), 2)
+        first, second = (np.median([seen.shares(one).max() for one in half.max(axis=0)]) for half in off)
+        if fades(float(first), float(second), enough):
+            return part
+    return 0
+
+
 def enough_periods(seen: Watched) -> bool:
     """Whether there are so many drive periods that one can be seen again."""
     return len(seen.states[0]) // PER_PERIOD >= 2 * LEAST
@@ -139,10 +163,9 @@ def section_evidence(seen: Watched, sign: int, details: dict[str, Any], parting:
     details["strobed"] = dict(zip(seen.names, off.T, strict=True))  # at each phase, in the units of the number
     clear = spread > CLEAR * (seen.error or 0.0)
     listed = [repeat_evidence(multiple, shown, rule, len(late), sign, parting, clear)]
-    if multiple and sign >= 0 and finer is not None and np.median(finer) > VAGUE and not meets(seen, late, multiple):
-        said = "but finer steps lead to another motion, and whether neighbouring ones meet is open"
-        listed[0] = replace(listed[0], says=f"{listed[0].says}; {said}", votes=INCONCLUSIVE)
-        multiple = None
+    doubt = not_so(seen, late, multiple, rule.enough, None if sign < 0 else finer)
+    if doubt:
+        listed[0], multiple = replace(listed[0], says=f"{listed[0].says}; {doubt}", votes=INCONCLUSIVE), None
     listed.append(spread_evidence(seen, off[widest], spreads[widest], widest, late[:, widest], details))
     if changed is not None and finer is not None:
         details["finer"] = dict(zip(seen.names, changed.T, strict=True))  # likewise
@@ -194,8 +217,8 @@ def no_motion_of_its_own(seen: Watched, late: np.ndarray, spread: float, unclear
         return (
             f"the section is spread over {spread:.2g} of the motion, and up to {unclear:.2g} may be errors of the steps"
         )
-    parts = np.array_split(late, 2)
-    first, second = (float(np.max([seen.shares(one) for one in spread_of(seen, part)])) for part in parts)
+    early, last = (spread_of(seen, part) for part in np.array_split(late, 2))
+    first, second = (float(np.max([seen.shares(one) for one in part])) for part in (early, last))
     if second < STAYS * first:
         return f"the section is spread over {second:.2g} of the motion and was over {first:.2g}, as by a transient"
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,13 @@ from ..errors import InputError
 from ..model.parts import suggestion
 from ..series import spelled
 from .agreement import FINER, FIRST, Agreement
-from .evidence import CHAOTIC, INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided, number
-from .indicators import CYCLES, comb_evidence, neighbour_evidence, prepared
+from .evidence import INCONCLUSIVE, PERIODIC, QUASI, Evidence, Verdict, decided
+from .indicators import comb_evidence, neighbour_evidence, prepared
 from .lyapunov import Exponent, exponent
 from .pace import Pace
-from .regular import LIMIT, repetition, second_phase, settling
+from .phases import phase_rows
 from .series import LEAST, Series, moves, unit_of
-from .strobed import PER_PERIOD, Strobed, Watched, enough_periods, part_evidence, plane, section_evidence, stays
+from .strobed import PER_PERIOD, Watched, enough_periods, part_evidence, plane, section_evidence, stays
 from .things import Thing, ensure_thing, go
 
 PERIODS = 60  # of the drive that are looked at unless said otherwise
@@ -110,7 +110,7 @@ def judged(seen: Watched, plan: Observation, outside: bool, pace: Pace) -> Verdi
     if plan.period is not None and (not pace.stopped or enough_periods(seen)):
         found = section_evidence(seen, together.sign, details, together.parting)
         evidence += found.evidence + ([part_evidence(details)] if together.sign > 0 else [])
-    rows, period = phase_rows(together, found, series, plan.period)
+    rows, period = phase_rows(together, found, series, plan.period, seen)
     evidence += [*rows, error_evidence(seen), *plan.notes, *([pace.evidence()] if pace.stopped else [])]
     kind = decided(evidence)
     period = period if kind == PERIODIC else None
@@ -173,6 +173,7 @@ def watched(
                 found[name] = one
                 if not i:
                     seen.states.append(on_grid(thing, one, plan, folds))
+                    seen.energies.extend(energies(thing, plan))
             if pace.stopped:
                 return seen
     return seen
@@ -276,6 +277,16 @@ def on_grid(thing: Thing, found: Exponent, plan: Observation, folds: float) -> n
     return states[time > plan.settle + 0.5 * plan.every]
 
 
+def energies(thing: Any, plan: Observation) -> list[np.ndarray]:
+    """The kinetic and the total energy (J) of a simulation at the same times, as one array; none of another thing."""
+    if not hasattr(thing, "result"):
+        return []
+    run = thing.result(0)
+    late = run["time"].values > plan.settle + 0.5 * plan.every
+    kinetic = run["kinetic"].values[late]
+    return [np.array([kinetic, kinetic + run["potential"].values[late]])]
+
+
 def samples(thing: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Times and states of the samples that a Simulation keeps; None of a thing that steps to times as asked.
 
@@ -315,52 +326,6 @@ def error_evidence(seen: Watched) -> Evidence:
     if seen.error is None:
         return Evidence(name, None, None, "unknown: there is one fineness of steps only")
     return Evidence(name, seen.error, None, "what finer steps change in the first interval")
-
-
-def phase_rows(
-    together: Agreement, found: Strobed | None, series: Series, drive: float | None
-) -> tuple[list[Evidence], float | None]:
-    """What phases explain of the signal, where exponent and section leave the case open, and the period (s) if the
-    motion is periodic; drive (s): its period.
-
-    One signal may repeat where the whole state does not, so that it decides nothing where neighbouring motions part,
-    and makes no motion periodic that has a drive.
-    """
-    name = "signal: change after one period, over its size"
-    if drive is not None:
-        period = found.multiple * drive if found is not None and found.multiple is not None else None
-        settled = found is None or period is not None or together.sign or together.parting
-        return ([] if settled or found is None else [two_phase_row(series, found)]), period
-    if together.sign < 0:
-        return [], None
-    one = repetition(series)
-    if together.sign == 0 and together.parting:
-        said = "decides nothing: neighbouring motions part in one of the runs"
-        return [Evidence(name, number(one.residual), None, said, INCONCLUSIVE, decides=True)], None
-    if one.holds:
-        return [Evidence(name, one.residual, None, one.says(), PERIODIC, decides=True)], one.period
-    row = two_phase_row(series, None)
-    if together.sign > 0 and row.votes != QUASI:
-        row = replace(row, votes=CHAOTIC)
-    return [row], None
-
-
-def two_phase_row(series: Series, found: Strobed | None) -> Evidence:
-    """Whether two phases explain the signal, and the section does not just fade or hide in the integration error."""
-    two, explained = second_phase(series, repetition(series))
-    said = f"two phases do not explain it ({LIMIT})"
-    if explained:
-        said = f"two phases with periods {two.periods[0]:.6g} and {two.periods[1]:.6g} s explain it"
-    vote = QUASI if explained else INCONCLUSIVE
-    turns = float(np.ptp(series.time)) / max(two.periods) if explained else 0.0
-    if explained and turns < CYCLES:  # few samples have others at both their phases to be compared with
-        said, vote = f"two phases explain {turns:.2g} turns of the slower one; {CYCLES} are needed", INCONCLUSIVE
-    if explained and found is not None and found.narrow:  # two phases explain what one does, too
-        said, vote = f"two phases explain it, but {found.narrow}", INCONCLUSIVE
-    elif two.fades:
-        said, vote = f"two phases explain it, but {settling(two)}", INCONCLUSIVE
-    name = "signal: change at equal phases of two, over its size"
-    return Evidence(name, number(two.residual), None, said, vote, decides=True)
 
 
 def settled_by(kind: str, together: Agreement, pace: Pace, plan: Observation) -> str:
