@@ -52,3 +52,38 @@ def test_a_trade_off_keeps_the_radius():
     front = balancing.trade_off(given, bounds, motion_of=moved, points=2, times=TIMES[:9])
     x, y = (front["design"].sel(address=f"crank.counterweight.{c}").values for c in "xy")
     assert (np.hypot(x, y) <= 0.05 + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "address", "low", "high"),
+    [
+        ("r:mass=300kg", "r.counterweight.mass", 300.0, 300.0),  # more than 100 times all bodies
+        ("r:mass>=300kg,radius<=1mm", "r.counterweight.mass", 300.0, math.inf),
+        ("r:radius=0.01mm,mass<=9000kg", "r.counterweight.mass", 8000.0, 9000.0),
+        ("r:x<=-9m", "r.counterweight.x", -math.inf, -9.0),
+        ("r.centre.x>=7m", "r.centre.x", 7.0, math.inf),
+        ("r.mass<=1mg", "r.mass", 1e-12, 1e-6),
+    ],
+)
+def test_bounds_beyond_those_that_there_are_without_any(bounds, address, low, high):
+    """Masses were cut to 100 times those of all bodies, and a place or stiffness beyond was an error of scipy."""
+    found = balancing.balance(ROTOR, "force-rms", bounds, times=TIMES)
+    assert low <= found.design[address] <= high
+
+
+@pytest.mark.parametrize("bound", ["r.mass<=-1kg", "r.inertia<=-1", "r.mass=0kg"])
+def test_masses_below_zero_are_refused(bound):
+    with pytest.raises(jp.errors.InputError, match=r"adjust r\.(mass|inertia): .* > ?=? ?0, got"):
+        balancing.balance(ROTOR, "force-rms", bound, times=TIMES)
+
+
+def test_what_is_exact_at_a_bound_is_feasible():
+    """A torsion spring that must go is at the bound 0 of its stiffness, which steps inside come near to only."""
+    arm = jp.library.pendulum(length=0.5, mass=2.0, angles=[0.3])
+    lift = {"kind": "spring", "between": ("ground.H", "bar1.end"), "stiffness": 1.0}
+    coil = {"kind": "torsion", "between": ("ground", "bar1"), "stiffness": 2.0}
+    points = {**arm.ground.points, "H": (0.0, 0.4)}
+    arm = arm.replace(ground={"points": points}, forces={"lift": lift, "coil": coil})
+    found = balancing.balance(arm, "static", "lift,coil")
+    assert found.feasible and found.design["coil.stiffness"] == 0
+    assert found.design["lift.stiffness"] == pytest.approx(2.0 * 9.81 * 0.25 / (0.4 * 0.5), rel=1e-9)

@@ -1,6 +1,7 @@
 """Designs leave the motion as it is, and are the same wherever a mechanism stands."""
 
 import cmath
+import json
 import math
 
 import numpy as np
@@ -82,3 +83,27 @@ def test_the_nearest_design_is_that_about_the_pole_however_the_mechanism_stands(
     other = balancing.balance(four_bar(0.7, 3 - 2j), "force+moment", "crank,rocker", pole=(3, -2))
     assert other.residual == pytest.approx(one.residual, rel=1e-6)
     assert other.after == pytest.approx(one.after, rel=1e-4)
+
+
+def test_loads_that_change_are_told_where_the_one_of_the_start_counts():
+    arm = jp.library.pendulum(length=0.5, mass=2.0, angles=[0.3])
+    wave = {"kind": "sine", "amplitude": 5.0, "frequency": 3.0, "phase": 1.0}
+    for y, told in ((wave, ["what changes with time counts as it is at t = 0: wind"]), (-5.0, [])):
+        given = arm.replace(forces={"wind": {"kind": "force", "at": "bar1.end", "y": y}})
+        assert balancing.balance(given, "static", "bar1:radius=0.5m", times=[0.0, 0.1]).notes == told
+        assert list(balancing.judge(given).notes) == told
+        found = balancing.adaptive(given, "bar1.mass", [1.0, 2.0], "bar1:radius=0.5m")
+        assert json.loads(found.attrs["notes"]) == told
+
+
+@pytest.mark.parametrize(
+    ("payload", "values", "slope"), [("bar1.mass", [1, 3], 9.81 / 0.8), ("ground.H.y", [0.2, 0.8], np.nan)]
+)
+def test_two_payloads_make_a_straight_line_only_where_there_is_one(payload, values, slope):
+    """A spring holds an arm with stiffness mass g / (2 height)."""
+    arm = jp.library.pendulum(mass=2.0, angles=[0.3])
+    lift = {"kind": "spring", "between": ("ground.H", "bar1.end"), "stiffness": 1.0}
+    arm = arm.replace(ground={"points": {**arm.ground.points, "H": (0.0, 0.4)}}, forces={"lift": lift})
+    found = balancing.adaptive(arm, payload, values, "lift")
+    assert found.feasible.all() and found.sizes["payload"] == 2
+    assert found.slope.item() == pytest.approx(slope, nan_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,9 @@ import numpy as np
 from ..errors import InputError
 from ..model.mechanism import Mechanism
 from .adjust import Adjustable, Space, adjustables, prepared
-from .demands import OBJECTIVES, demands
+from .demands import MOMENTA, OBJECTIVES, demands
 from .places import keep_places
-from .solver import EXACT, best_design, objective_of
+from .solver import EXACT, best_design, changing, objective_of
 
 if TYPE_CHECKING:
     import xarray
@@ -52,16 +53,18 @@ def adaptive(
     asked = adjustables(mechanism, adjust)
     keep_places(mechanism.replace(drives={}), asked)
     designs, residuals = [], []
-    for x in given:
+    between = [(given[0] + given[1]) / 2] if len(given) == 2 else []  # any two numbers are on a straight line
+    for x in (*given, *between):
         ready = prepared(mechanism.with_({payload: x}), asked)
         found = demands(ready.replace(drives={}), goal, independent)
         space = Space(ready, asked)
         s = best_design(space, found)
         designs.append(space.design(s))
         residuals.append(found.residual(space.parameters(s)))
-    addresses = list(designs[0])
+    addresses, notes = list(designs[0]), changing(mechanism) if goal not in MOMENTA else []
     table = np.array([[design[a] for a in addresses] for design in designs])
-    offset, slope = _lines(np.array(given), table)
+    offset, slope = _lines(np.array([*given, *between]), table)
+    table, residuals = table[: len(given)], residuals[: len(given)]
     return Dataset(
         {
             "design": (("payload", "address"), table),
@@ -71,7 +74,7 @@ def adaptive(
             "slope": (("address",), slope),
         },
         {"payload": given, "address": addresses},
-        {"title": mechanism.name, "payload": payload, "objective": goal},
+        {"title": mechanism.name, "payload": payload, "objective": goal, "notes": json.dumps(notes)},
     )
 
 

@@ -31,6 +31,8 @@ DISC, LIGHT = 1 / 16, 1e-6  # of the mechanism: mass and inertia of a geared dis
 FAR = 10.0  # sizes of the body: counterweights stay within unless bounds say otherwise
 ROUND_OFF = 1e-15  # of the size of a number: it is 0
 NOWHERE = 1e-12  # sizes of the mechanism: places nearer to 0 are round-off
+LEAST = 1e-6  # of the mass of all bodies, or of the most it may have: the least mass of a body
+NO_BOUNDS = (-math.inf, math.inf)
 HEAVY = 100.0  # times the mass of all bodies: the most a counterweight has unless bounds say otherwise
 _UNITS = {"mass": MASS, "x": LENGTH, "y": LENGTH, "radius": LENGTH, "inertia": INERTIA, "ratio": NUMBER}
 
@@ -122,8 +124,10 @@ def _bound(
         number = parse_quantity(text, kinds[key])
     except UnitError as error:
         raise InputError(f"adjust {element}: {key}: {error}") from None
-    if key in ("mass", "radius", "inertia", "stiffness") and number < 0:
+    if (rest if key == "value" else key) in ("mass", "radius", "inertia", "stiffness") and number < 0:
         raise InputError(f"adjust {element}: {key} must be >= 0, got {text}")
+    if key == "value" and rest == "mass" and sign != ">=" and number == 0:
+        raise InputError(f"adjust {element}: a body needs a mass > 0, got {text}")
     if sign == "=" and key in ("ratio",) and number == 0:
         raise InputError(f"adjust {element}: ratio must not be 0")
     low, high = options.get(key, (-math.inf, math.inf))
@@ -240,8 +244,8 @@ class Space:
         options, reach, total = one.options, self._reach(one.element), self.total
         at = f"{one.element}.counterweight"
         held = self.mechanism.value
-        low, high = options.get("mass", (0.0, HEAVY * total))
-        self._add(f"{at}.mass", max(low, 0.0), min(high, HEAVY * total), held(f"{at}.mass") or 0.1 * total, total)
+        low, high = _finite(options.get("mass", NO_BOUNDS), 0.0, HEAVY * total)
+        self._add(f"{at}.mass", low, high, held(f"{at}.mass") or 0.1 * total, total)
         if "inertia" in options:
             bounds = _finite(options["inertia"], 0.0, self._spin())
             self._add(f"{at}.inertia", *bounds, held(f"{at}.inertia"), self._spin() / HEAVY)
@@ -249,7 +253,7 @@ class Space:
         place = {"x", "y"} & options.keys()
         weighed = "mass" in options and options["mass"][0] == options["mass"][1]
         if fixed is not None:
-            near, far = _finite(fixed, 0.0, max(FAR * reach, fixed[0]))
+            near, far = _finite(fixed, 0.0, FAR * reach)
             self.radius[one.element] = min(max(reach, near), far)
             if near < far:
                 self._add(f"{at}.radius", near, far, self.radius[one.element], min(reach, far))
@@ -262,30 +266,33 @@ class Space:
         for axis in "xy":
             self._add(
                 f"{at}.{axis}",
-                *_finite(options.get(axis, (-far, far)), -far, far),
+                *_finite(options.get(axis, NO_BOUNDS), -far, far),
                 held(f"{at}.{axis}") or (-0.5 * reach if axis == "x" else 0.0),
                 reach,
             )
 
     def _geared(self, one: Adjustable) -> None:
         most, name = self._spin(), f"{one.element}_geared.inertia"
-        low, high = _finite(one.options.get("inertia", (0.0, math.inf)), 0.0, most)
-        self._add(name, max(low, 1e-15 * most), high, 0.01 * most, most / HEAVY)
+        low, high = _finite(one.options.get("inertia", NO_BOUNDS), 0.0, most)
+        low = max(low, 1e-15 * most)
+        self._add(name, low, max(low, high), 0.01 * most, most / HEAVY)
 
     def _spring(self, one: Adjustable) -> None:
         held = self.mechanism.value(f"{one.element}.stiffness")
         size = held or float(self.sizes[self.index[one.element, "k"]])
         most = max(1e6, 1e3 * size)
-        bounds = _finite(one.options.get("stiffness", (0.0, most)), 0.0, most)
+        bounds = _finite(one.options.get("stiffness", NO_BOUNDS), 0.0, most)
         self._add(f"{one.element}.stiffness", *bounds, held, size)
 
     def _number(self, one: Adjustable) -> None:
         name, part = self.mechanism.split(one.element)
         value, reach = self.mechanism.value(one.element), self._reach(name)
-        bounds = {"mass": (1e-6 * self.total, HEAVY * self.total), "inertia": (0.0, self._spin())}
+        bounds = {"mass": (LEAST * self.total, HEAVY * self.total), "inertia": (0.0, self._spin())}
         low, high = bounds.get(part, (-FAR * reach, FAR * reach))
         size = {"mass": self.total, "inertia": self._spin() / HEAVY}.get(part, reach)
-        self._add(one.element, *_finite(one.options.get("value", (low, high)), low, high), value, size)
+        given = one.options.get("value", NO_BOUNDS)
+        low = min(low, LEAST * given[1]) if part == "mass" else low
+        self._add(one.element, *_finite(given, low, high), value, size)
 
     def _spin(self) -> float:
         """The largest inertia (kg m^2) of a disc or counterweight unless bounds say otherwise."""
@@ -380,4 +387,11 @@ FIELDS = (
 
 
 def _finite(given: tuple[float, float], low: float, high: float) -> tuple[float, float]:
-    return (given[0] if math.isfinite(given[0]) else low), (given[1] if math.isfinite(given[1]) else high)
+    """Bounds with the ends that are not given: those that there are without bounds, or as far beyond the one given."""
+    first, last = given
+    room = high - low
+    if not math.isfinite(first):
+        first = low if not math.isfinite(last) or last >= low else last - room
+    if not math.isfinite(last):
+        last = high if first <= high else first + room
+    return first, last

@@ -20,6 +20,7 @@ from .frames import PARTS, Frames, inertias, length
 from .samples import Position, along, positions
 
 COUNT = 24  # positions: enough for the conditions
+MOMENTA = ("force", "force+moment")
 OBJECTIVES = ("static", "force", "force+moment", "gyroscopic", "decoupling")
 
 
@@ -179,13 +180,14 @@ def demands(
     system = as_system(mechanism)
     least = Coordinates(system, independent)
     wide = least if redundant is None else Coordinates(system, redundant, cut)
-    places, singular = positions(least, count, seed) if path is None else along(least, path)
+    momentum = objective in MOMENTA
+    places, singular = positions(least, count, seed) if path is None else along(least, path, momentum)
     model = Dynamics(wide, least)
     blocks: list[np.ndarray] = []
     size = length(model.mechanism)
     for at in places:  # near a singular position rates are large, and would outweigh all others
         speeds = np.hypot(at.C[0::3], at.C[1::3]) / size
-        fastest = max(1.0, float(speeds.max()), float(np.abs(at.C[2::3]).max()))
+        fastest = max(0.0 if momentum else 1.0, float(speeds.max()), float(np.abs(at.C[2::3]).max()))
         blocks += [block / fastest for block in _rows(model, at, objective, pole)]
     rows = np.vstack([block.reshape(-1, block.shape[-1]) for block in blocks])
     return Demands(objective, labels(model.mechanism), rows[:, :-1], rows[:, -1], sizes(model.mechanism), singular)
@@ -193,7 +195,7 @@ def demands(
 
 def _rows(model: Dynamics, at: Position, objective: str, pole: complex) -> list[np.ndarray]:
     """Rows at one position, with a last column for what is constant."""
-    if objective in ("force", "force+moment"):
+    if objective in MOMENTA:
         frames = Frames.of(model.mechanism, np.broadcast_to(at.q, at.C.T.shape), at.C.T)
         momentum = frames.linear_momentum()
         found = [momentum.real, momentum.imag] + ([frames.angular_momentum(pole)] if objective != "force" else [])

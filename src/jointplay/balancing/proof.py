@@ -12,6 +12,7 @@ from ..model.mechanism import Mechanism
 from ..statics.complement import Coordinates, reduced
 from ..system import System, as_system
 from .samples import positions
+from .solver import changing
 
 BALANCED = 1e-9  # relative residual below which a test is passed
 TESTS = ("static", "gyroscopic", "decoupling")
@@ -37,6 +38,7 @@ class Judgement:
     tests: dict[str, Test]
     positions: int
     singular: int
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Test:
         return self.tests[name]
@@ -44,7 +46,7 @@ class Judgement:
     def text(self) -> str:
         """A few lines for people."""
         lines = [str(test) for test in self.tests.values()]
-        return "\n".join([*lines, f"{self.positions} positions, {self.singular} singular ones left out"])
+        return "\n".join([*lines, f"{self.positions} positions, {self.singular} singular ones left out", *self.notes])
 
 
 def judge(
@@ -76,7 +78,7 @@ def judge(
         worst = int(np.argmax(values))
         there = dict(zip(system.coordinates, places[worst].q.tolist(), strict=True))
         tests[name] = Test(name, bool(values[worst] < BALANCED), float(values[worst]), there)
-    return Judgement(tests, len(places), singular)
+    return Judgement(tests, len(places), singular, tuple(changing(system.mechanism)))
 
 
 def _sizes(least: Coordinates) -> tuple[float, float]:

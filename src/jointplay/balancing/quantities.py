@@ -14,8 +14,9 @@ from ..model.mechanism import Mechanism
 from ..model.repeats import drive_period
 from ..model.units import RATE, UnitError, parse_quantity
 from ..physics.reduced import ideal
-from ..statics.assembly import RANK, assemble, freedom
+from ..statics.assembly import RANK, assemble
 from ..statics.cycle import ROUNDS, follow, rounds, undriven
+from ..statics.degrees import freedom
 from ..statics.drives import period
 from ..system import System
 from .demands import parameters, pulls

@@ -59,15 +59,20 @@ def positions(chosen: Coordinates, count: int = 40, seed: int = 0) -> tuple[list
     return found, singular
 
 
-def along(chosen: Coordinates, path: np.ndarray) -> tuple[list[Position], int]:
-    """The positions of a motion (times, coordinates), and how many singular ones were left out."""
+def along(chosen: Coordinates, path: np.ndarray, any_rates: bool = False) -> tuple[list[Position], int]:
+    """The positions of a motion (times, coordinates), and how many singular ones were left out.  any_rates: which
+    coordinates have unit rates does not matter; where those chosen stand still (a rocker in its dead centre) the one
+    way that joints leave free takes their place."""
     found: list[Position] = []
     for q in path:
         try:
             C = chosen.complement(chosen.evaluate(q))
+            weak = 1 / np.abs(C / chosen.scale[:, None]).max(initial=1.0) < CLEAR
         except Singular:
-            continue
-        if 1 / np.abs(C / chosen.scale[:, None]).max(initial=1.0) >= CLEAR:
+            weak = True
+        if weak and any_rates and (ways := _free(chosen, q)).shape[1] == 1:
+            C, weak = ways * chosen.scale[:, None], False
+        if not weak:
             found.append(Position(q, C))
     return (found, len(path) - len(found)) if found else positions(chosen)
 

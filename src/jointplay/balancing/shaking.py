@@ -44,6 +44,8 @@ def shaking(motion: Mechanism | System | xarray.Dataset, times: Any = None, pole
         return _driven(driven(motion, times), times, centre)
     if not hasattr(motion, "data_vars") or "model" not in motion.attrs:
         raise InputError(f"expected a mechanism, a system or the result of a run, got {type(motion).__name__}")
+    if not motion.sizes.get("time"):
+        raise InputError("shaking: this result holds no samples; take a part that has some, or see outcome_text")
     return _of_run(motion, centre)
 
 

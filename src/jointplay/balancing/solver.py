@@ -11,17 +11,21 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.mechanism import Mechanism
+from ..model.motions import Constant
 from ..model.parts import suggestion
+from ..model.repeats import terms
 from ..system import System
 from .adjust import Adjustable, Space, adjustables, prepared
 from .conditions import Condition, conditions
-from .demands import COUNT, OBJECTIVES, Demands, demands
+from .demands import COUNT, MOMENTA, OBJECTIVES, Demands, demands
 from .frames import shifted
 from .places import keep_places
 from .quantities import QUANTITIES, MotionSignals, motion, moving
 
 EXACT = 1e-9  # residual below which a design balances exactly
 STARTS = 12  # random ones, beside that of the linear problem
+CLEARLY, SAME = 1e-3, 1e-9  # of a residual: less is a gain for which others are tried; less is none
+NEAR = 1e-6  # of the size of a variable: so near to a bound it is tried there
 PATIENCE = 4  # starts without a gain after which no others are tried
 PLACES = (".direction", ".radius", ".x", ".y")  # of counterweights
 LEAST = tuple(f"{quantity}-{how}" for quantity in QUANTITIES for how in ("rms", "peak"))
@@ -156,6 +160,7 @@ def _exact(
     feasible = residual <= EXACT
     reason = "" if feasible else obstacle(ready, asked, found, rank)
     notes = [f"{found.singular} singular positions were left out"] if found.singular else []
+    notes += changing(base) if goal not in MOMENTA else []
     if not feasible and moved is not None and period:  # the nearest design depends on where it is looked at
         found = find(System(ready.replace(drives={})), moved.path)
         space = Space(ready, asked)
@@ -164,6 +169,14 @@ def _exact(
     elif not feasible:
         notes.append(f"the nearest of {COUNT} random positions, as no period of a motion is known")
     return _found(base, ready, goal, rank, made, feasible, reason, residual, space, s, moved, notes)
+
+
+def changing(mechanism: Mechanism) -> list[str]:
+    """A note on the forces and torques that change with time, if there are any."""
+    given = ((n, getattr(load, part, None)) for n, load in mechanism.forces.items() for part in ("x", "y", "torque"))
+    parts = ((name, part) for name, motion in given if motion is not None for _, part in terms(name, motion))
+    names = ", ".join(dict.fromkeys(name for name, part in parts if not isinstance(part, Constant)))
+    return [f"what changes with time counts as it is at t = 0: {names}"] if names else []
 
 
 def _influence(space: Space, found: Demands, goal: str, rank: int) -> None:
@@ -207,8 +220,6 @@ def _found(
 
 def best_design(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
     """The point of the space with the least residual."""
-    from scipy.optimize import least_squares  # type: ignore[import-untyped]
-
     whole = np.column_stack([found.rows * found.sizes, found.constant])
     _, values, ways = np.linalg.svd(whole, full_matrices=False)
     keep = values > 1e-13 * values[0]
@@ -217,30 +228,45 @@ def best_design(space: Space, found: Demands, seed: int = 0) -> np.ndarray:
     def left(s: np.ndarray) -> np.ndarray:
         return np.asarray(K @ np.append(space.parameters(s) / found.sizes, 1.0))
 
-    free = space.high > space.low
+    def slope(s: np.ndarray) -> np.ndarray:
+        return np.asarray((K[:, :-1] / found.sizes) @ space.jacobian(s))
+
     best, least, idle = space.first, np.inf, 0
     for begin in starts(space, K, found, seed):
-        s = begin.copy()
-        if free.any():
-            for _ in range(2):  # again from where it ended: the second time for the last digits
-
-                def of(x: np.ndarray, s: np.ndarray = s) -> np.ndarray:
-                    return left(_put(s, free, x))
-
-                def slope(x: np.ndarray, s: np.ndarray = s) -> np.ndarray:
-                    return np.asarray((K[:, :-1] / found.sizes) @ space.jacobian(_put(s, free, x))[:, free])
-
-                inside = np.clip(s[free], space.low[free], space.high[free])
-                run = least_squares(
-                    of, inside, slope, (space.low[free], space.high[free]), x_scale=space.size[free],
-                    ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=200,
-                )  # fmt: skip
-                s = _put(s, free, run.x)
+        s = _descended(space, left, slope, begin)
         size = float(np.linalg.norm(left(s)))
-        best, least, idle = (s, size, 0) if size < 0.999 * least else (best, least, idle + 1)
+        idle = 0 if size < (1 - CLEARLY) * least else idle + 1
+        best, least = (s, size) if size < (1 - SAME) * least else (best, least)
         if idle == PATIENCE or found.residual(space.parameters(best)) < 1e-2 * EXACT:
             break
     return lightened(space, lambda s: float(np.linalg.norm(left(s))), best)
+
+
+def _descended(
+    space: Space, left: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray], begin: np.ndarray
+) -> np.ndarray:
+    """The least of what is left from one start; what comes near a bound, which inner steps never reach, ends there."""
+    from scipy.optimize import least_squares  # type: ignore[import-untyped]
+
+    def go(s: np.ndarray, free: np.ndarray) -> np.ndarray:
+        if not free.any():
+            return s
+        run = least_squares(
+            lambda x: left(_put(s, free, x)), np.clip(s[free], space.low[free], space.high[free]),
+            lambda x: slope(_put(s, free, x))[:, free], (space.low[free], space.high[free]), x_scale=space.size[free],
+            ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=200,
+        )  # fmt: skip
+        return _put(s, free, run.x)
+
+    free = space.high > space.low
+    s = go(go(begin, free), free)  # again from where it ended: the second time for the last digits
+    near = NEAR * space.size
+    low, high = s - space.low < near, space.high - s < near
+    put = np.where(low, space.low, np.where(high, space.high, s))
+    if (free & (low | high)).any():
+        put = go(put, free & ~(low | high))
+        return put if np.linalg.norm(left(put)) < np.linalg.norm(left(s)) else s
+    return s
 
 
 def lightened(space: Space, f: Callable[[np.ndarray], float], s: np.ndarray) -> np.ndarray:
