@@ -14,7 +14,7 @@ import jointplay as jp
 from jointplay import own, parallel, report
 from jointplay.cli import main
 from jointplay.elements import Contact, Drive, Joint, Load, Rigid
-from jointplay.elements.fields import Angle, Axis, Points, Restitution, Size, Turning
+from jointplay.elements.fields import Angle, AngleMotion, Axis, Points, Restitution, Size, Turning
 from jointplay.laws.roles import LAWS, registry
 from jointplay.model import ModelError
 from jointplay.system import System
@@ -165,6 +165,16 @@ drives: {D: {kind: ramp, of: J, share: 0.5, motion: {kind: polynomial, coefficie
         arm.replace(drives={**arm.drives, "E": jp.model.AngleDrive(of="J", motion=0.0)})
     with pytest.raises(ModelError, match=r"drives.D.of: no body or revolute joint 'K'"):
         jp.loads(jp.dumps(arm).replace("of: J", "of: K"))
+
+
+def test_a_drive_has_one_row(afresh):
+    """Two were "conflicting sizes for dimension 'drive'"."""
+    fields = {"__annotations__": {"kind": Literal["pair"], "of": Turning, "motion": AngleMotion}, "kind": "pair"}
+    fields |= {"prescribes": "angle", "residual": lambda self, here: {"a": here.motion(), "b": here.motion()}}
+    type("PairDrive", (Drive,), fields)
+    arm = jp.library.pendulum().replace(drives={"D": {"kind": "pair", "of": "bar1", "motion": 0.0}})
+    with pytest.raises(ModelError, match=r"drives\.D: prescribes one .* gives 2 \(a, b\): make a drive of each row"):
+        jp.simulate(arm, until=1.0)
 
 
 # -- a force

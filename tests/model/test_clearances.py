@@ -436,3 +436,11 @@ def test_friction_of_a_gear_that_does_nothing_is_told(friction):
     loose = model.loads(TEXT).loosen("J4", play=0.1, contact=Rigid(**friction))
     assert any("'J4': its contact's friction does nothing" in text for text in unused(loose))
     assert not list(unused(model.loads(TEXT).loosen("J4", play=0.1)))
+
+
+def test_the_radius_of_a_bearing_is_no_address_and_says_what_is():
+    """It said: did you mean 'J1.journal_radius'?, which leaves the clearance as it is."""
+    m = model.loads(TEXT.replace("clearance: 1 mm", "journal_radius: 10 mm, bearing_radius: 10.1 mm"))
+    with pytest.raises(model.ModelError, match=r"it was turned into J1\.clearance and J1\.journal_radius: set these"):
+        m.with_({"J1.bearing_radius": "10.2 mm"})
+    assert m.with_({"J1.journal_radius": "9 mm"}).value("J1.clearance") == 1e-4

@@ -51,6 +51,8 @@ def test_two_coordinates_of_one_point_keep_their_names():
     assert [*loop.coordinates] == ["left_outer_end_x", "left_outer_end_y"]
     with pytest.raises(ModelError, match="'crank' is given twice"):
         control.pd(["crank", "crank"], k1=1, k2=1)
+    with pytest.raises(ModelError, match="lacks 'of': a body, joint or point; several are a list"):
+        control.pd({"slide": {"kind": "x", "of": "rod.end"}}, k1=1.0, k2=1.0)
 
 
 BAD = {

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from jointplay.errors import InputError
 from jointplay.model import Mechanism, Revolute, library
 
 
@@ -82,3 +83,8 @@ def test_generators():
     assert library.scotch_yoke(speed=2.0).drives["motor"].motion(1.0) == 2.0
     measured = library.four_bar(inertias=(0.001, 0.01, 0.002), centres=((0.05, 0), (0.12, 0.05), (0.12, 0.01)))
     assert measured.value("coupler.centre.y") == 0.05
+
+
+def test_a_spacecraft_with_ideal_joints_has_no_place_for_a_clearance():
+    with pytest.raises(InputError, match=r"case 0 has no loose joint for a clearance of 0\.001; choose 1 to 5"):
+        library.spacecraft_2026(clearance=1e-3)

@@ -268,3 +268,17 @@ def test_where_a_module_on_a_body_begins_has_to_be_known():
     ):
         on_base(block, **pin)
     assert on_base(block, "{base: 0, base.x: -0.2, base.y: 0}", **pin).start["m.s.y"] == 0.1
+
+
+def test_a_joint_of_the_whole_holds_a_body_of_a_module():
+    """A plate welded at (1, 0.5) counted as free: what is put on it with a start place began as if on the origin."""
+    rig = jp.Mechanism(bodies={"plate": BASE})
+    weld = {"kind": "weld", "between": ["ground.W", "rig.plate.centre"]}
+    whole = {"gravity": (0, 0), "ground": {"points": {"W": (1.0, 0.5)}}, "joints": {"W": weld}}
+    with pytest.raises(ModelError, match=r"where that begins is not given; give rig.plate.x, rig.plate.y and rig.pl"):
+        jp.couple({"rig": rig, "m": jp.loads(BLOCK)}, at={"m": "rig.plate.P"}, **whole)
+    begun = {"rig.plate": 0.0, "rig.plate.x": 1.0, "rig.plate.y": 0.5}
+    told = jp.couple({"rig": rig, "m": jp.loads(BLOCK)}, at={"m": "rig.plate.P"}, start=begun, **whole)
+    assert told.start["m.s.y"] == 0.6
+    free = {**whole, "joints": {}}
+    assert jp.couple({"rig": rig, "m": jp.loads(BLOCK)}, at={"m": "rig.plate.P"}, **free).start["m.s.y"] == 0.1

@@ -8,7 +8,7 @@ import pytest
 
 from jointplay.model import Compliant, ModelError, Rigid, library, loads, table
 from jointplay.simulation import FixedRungeKutta, MoreauJean, simulate
-from jointplay.statics import check, drives, followed, period
+from jointplay.statics import check, drives, equilibria, followed, period
 
 
 def driven(*motions, kind="angle"):
@@ -148,3 +148,11 @@ def test_a_periodic_table_keeps_its_rate_where_a_step_meets_its_period(step):
     run = simulate(crank, 0.5, MoreauJean(step))
     smooth = simulate(crank, 0.5, FixedRungeKutta(5e-4))
     assert float(run["peak_force"].max()) == pytest.approx(float(smooth["peak_force"].max()), rel=0.02)
+
+
+def test_a_rate_drive_rests_where_it_starts_only():
+    """It was held at its start angle, whatever the time that was asked for."""
+    spun = library.pendulum(2).replace(drives={"spin": {"kind": "rate", "of": "bar1", "motion": 2.0}})
+    assert [e.stability for e in equilibria(spun, 8)] == ["stable", "unstable"]
+    with pytest.raises(ModelError, match="rests where it starts, and not where it is at t = 1 s"):
+        equilibria(spun, 8, t=1.0)

@@ -9,9 +9,11 @@ import re
 import numpy as np
 import pytest
 
-from jointplay.model import Following, library, loads
+from jointplay.model import Following, Mechanism, library, loads
+from jointplay.model.parts import ModelError
 from jointplay.simulation import simulate
-from jointplay.statics import assemble, check, freedom, matrix_text, start
+from jointplay.statics import assemble, check, freedom, linearise, matrix_text, reduced, start
+from jointplay.statics.complement import Singular
 from jointplay.system import System
 from tests.helpers import PARALLEL
 
@@ -304,3 +306,34 @@ def test_an_angle_of_many_turns_at_the_start_was_hardly_meant_in_radians():
         motion = {"kind": "constant_speed", "speed": 10.0, "start": angle}
         turned = loads(SLIDER).replace(drives={"motor": {"kind": "angle", "of": "crank", "motion": motion}})
         assert [text for text in check(turned).warnings if "in rad" in text] == told
+
+
+STRETCHED = """
+ground: {points: {O: [0, 0], Q: [2, 0]}}
+bodies: {a: {bar: 1, mass: 1}, b: {bar: 1, mass: 1}, p: {bar: 1, mass: 1}}
+joints:
+  J: {kind: revolute, between: [ground.O, a.start]}
+  K: {kind: revolute, between: [a.end, b.start]}
+  L: {kind: revolute, between: [b.end, ground.Q]}
+  P: {kind: revolute, between: [ground.Q, p.start]}
+"""
+
+
+def test_what_gives_way_in_one_instant_only_is_a_singular_position_and_no_redundancy():
+    """Two bars stretched between their pivots can begin to move, but nowhere to go; beside them a pendulum swings."""
+    system = System(stretched := loads(STRETCHED))
+    found = freedom(system, assemble(system))
+    assert (found.redundant, found.passing) == ((), ("L.x",))
+    assert any("singular position: L.x" in text for text in check(stretched).warnings)
+    with pytest.raises(ModelError, match=r"no linear system: L\.x depend"):
+        linearise(stretched)
+    with pytest.raises(Singular, match="ask for other accelerations"):
+        reduced(stretched, independent=["a", "p"])
+
+
+@pytest.mark.parametrize("far", [0.3, -4e3])
+def test_a_tiny_body_far_from_the_origin_is_reached(far):
+    """Steps of half the size of bodies (2 mm) did not come farther than 60 mm."""
+    drives = {key: {"kind": key, "of": "table", "motion": x} for key, x in {"x": far, "y": 0.0, "angle": 0.1}.items()}
+    table = Mechanism(bodies={"table": {"mass": 1.0, "inertia": 1.0, "points": {"p": [0.0, -2e-3]}}}, drives=drives)
+    assert assemble(System(table)).tolist() == pytest.approx([far, 0.0, 0.1], abs=1e-12)

@@ -110,6 +110,7 @@ class Joint(Element):
     pinned: ClassVar[bool] = False  # its bodies turn about its points: what moment it has is friction
     measure: ClassVar[str] = ""  # the field of the length beside which a penetration is small; its play unless said
     corners: ClassVar[tuple[str, ...]] = ()  # contacts that are the front upper and lower, rear upper and lower
+    spaced_by: ClassVar[str] = ""  # the field of the distance at which it keeps its points
     pushing: ClassVar[str] = ""  # the row that can only push in permanent contact; without one there is none
 
     if TYPE_CHECKING:  # fields of every kind, or of most, each in its own place

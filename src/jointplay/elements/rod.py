@@ -15,6 +15,7 @@ class Rod(Joint):
     """The two points stay `length` (m) apart: a massless rod."""
 
     moment: ClassVar = False
+    spaced_by: ClassVar = "length"
 
     kind: Literal["rod"] = "rod"
     between: Points

@@ -276,6 +276,8 @@ def axis_of(of: Any) -> dict[str, Any]:
 
 def _name(axis: Mapping[str, Any], used: Mapping[str, Any]) -> str:
     kind = axis.get("kind", "angle")
+    if not isinstance(axis.get("of"), str):
+        raise ModelError(Problem(("control",), f"{dict(axis)} lacks 'of': a body, joint or point; several are a list"))
     name = axis["of"].replace(".", "_") + (f"_{kind}" if kind in ("x", "y") else "")
     if name in used:
         raise ModelError(Problem(("control",), f"{name!r} is given twice"))

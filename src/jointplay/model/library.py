@@ -274,6 +274,10 @@ def spacecraft_2026(data: str = "A", case: int = 0, clearance: float | None = No
         if given not in known:
             raise InputError(f"spacecraft_2026: {name} must be one of {', '.join(map(str, known))}, got {given!r}")
     chosen, (loose, play) = SPACECRAFT_2026_DATA[data], SPACECRAFT_2026_CASES[case]
+    if clearance is not None and not loose:
+        raise InputError(
+            f"spacecraft_2026: case {case} has no loose joint for a clearance of {clearance!r}; choose 1 to 5"
+        )
     play = play if clearance is None else clearance
     w = 2 * math.pi * chosen.waves / chosen.duration
     r, eighth = math.sqrt(0.5), math.pi / 4

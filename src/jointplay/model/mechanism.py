@@ -304,9 +304,16 @@ class Mechanism(Part):
             written |= {a.replace(".law.", ".", 1): a for a in self._index if a.startswith("control.law.")}
             own = [known for known in self._index if known.startswith(address.partition(".")[0] + ".")]
             near = close(address, own or self._index)
-            hint = f"; its address is {written[address]!r}" if address in written else near
+            hint = f"; its address is {written[address]!r}" if address in written else self._sized(address) or near
             raise ModelError(Problem((address,), f"no such address{hint}"))
         return self._index[address]
+
+    def _sized(self, address: str) -> str:
+        name, key = self.split(address)
+        joint = self.joints.get(name)
+        if joint is None or key not in joint.also:
+            return ""
+        return f"; it was turned into {name}.{joint.opened_by} and {name}.{joint.inner}: set these"
 
     def _unset(self, address: str) -> bool:
         name, key = self.split(address)

@@ -132,11 +132,12 @@ def _on_body(found: dict[str, Any], name: str, start: dict[str, float], at: str)
 
 
 def _begun(found: dict[str, Any], host: str) -> dict[str, float] | None:
-    """Where a body begins: where the start says, or at the origin if no joint or drive beside it holds it; None if that
-    is not known."""
-    keys, level = (host, *(f"{host}.{axis}" for axis in AXES)), host.rpartition(".")[0]
+    """Where a body begins: where the start says, or at the origin if no joint or drive beside it, or of the whole that
+    it is in, holds it; None if that is not known."""
+    keys, parts = (host, *(f"{host}.{axis}" for axis in AXES)), host.split(".")[:-1]
+    levels = {".".join(parts[:n]) for n in range(len(parts) + 1)}
     given = read_start({key: x for key, x in (found.get("start") or {}).items() if key in keys})
-    beside = [x for s in ("joints", "drives") for key, x in found[s].items() if key.rpartition(".")[0] == level]
+    beside = [x for s in ("joints", "drives") for key, x in found[s].items() if key.rpartition(".")[0] in levels]
     fields = [x for one in beside for _, x in (one.items() if isinstance(one, Mapping) else one)]
     names = [x for one in fields for x in (one if isinstance(one, list | tuple) else [one]) if isinstance(x, str)]
     held = any(x == host or x.rpartition(".")[0] == host for x in names)

@@ -1,10 +1,11 @@
 """What can be said of a mechanism without integrating its motion: assembly, driven cycles, equilibria, a check."""
 
-from .assembly import Freedom, assemble, freedom, sizes
+from .assembly import assemble, sizes
 from .branches import assemblies
 from .check import Check, check, doubts, matrix_text, whirls
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
+from .degrees import Freedom, freedom
 from .drives import followed, period, refuse_drives
 from .equilibrium import Equilibrium, equilibria
 from .guesses import guess

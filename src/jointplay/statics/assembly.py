@@ -1,4 +1,4 @@
-"""Assembly, degrees of freedom and the state in which a mechanism starts."""
+"""Assembly, and the state in which a mechanism starts."""
 
 from __future__ import annotations
 
@@ -19,39 +19,13 @@ from .guesses import elsewhere, guess, guesses, placed_alike
 
 CLOSED = 1e-12  # m or rad: what a closed constraint may leave
 STATIONARY = 1e-3  # of the gaps: what no change of the coordinates makes smaller by more is not closed from there
+REACH = 0.5  # of the size of coordinates, and rad: how far a step goes, at first and where gaps do not shrink evenly
+EVENLY = 1e-3  # of the gaps: a step that leaves no other ones than it should may be followed by one of twice its length
 RANK = 1e-9  # singular values below this share of the largest count as zero
 FEW = 60  # rows among which it is quicker to take all
 FIRM = 1e-6  # a start value is held only if at least this share of its row is new
 ROUGHLY = 1e-3  # of the size of coordinates, or rad: a start value that is missed by more may mean another branch
-
-
-@dataclass(frozen=True)
-class Freedom:
-    """Degrees of freedom of an assembled mechanism, counted and by the rank of its constraints."""
-
-    coordinates: int
-    rows: int
-    rank: int
-    redundant: tuple[str, ...]  # rows that follow from the others; their reactions are not unique
-    singular_values: tuple[float, ...]  # of the matrix of constraints, its rows of length 1
-    passing: tuple[str, ...] = ()  # rows that follow from the others here, but not beside here: a singular position
-
-    @property
-    def counted(self) -> int:
-        """Coordinates less rows."""
-        return self.coordinates - self.rows
-
-    @property
-    def degrees(self) -> int:
-        """Coordinates less independent rows."""
-        return self.coordinates - self.rank
-
-    @property
-    def conditioning(self) -> float:
-        """Smallest used singular value over the largest: near 0 is a singular position."""
-        if self.passing:
-            return 0.0
-        return self.singular_values[self.rank - 1] / self.singular_values[0] if self.rank else 1.0
+MISSED = 1e-9  # the same, where nothing but a bad first guess keeps a start value from being held
 
 
 @dataclass(frozen=True)
@@ -101,8 +75,9 @@ def close(
 ) -> tuple[np.ndarray, dict[str, float]]:  # fmt: skip
     """Coordinates near q that satisfy the constraints and what is held, and the rows that stay open, by how much.
 
-    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink; unit: in
-    which their changes are compared, their sizes unless given.
+    Gauss-Newton with the least change of the coordinates in every step, halved while the gaps do not shrink, and
+    longer than `REACH` where they shrink evenly: places far away are no branch.  unit: in which changes of the
+    coordinates are compared, their sizes unless given.
     """
     scale, kept, held = sizes(system), ~rate_rows(system), held or Held.of(system)
     unit = scale if unit is None else unit
@@ -116,6 +91,7 @@ def close(
     gap, matrix = lines(at)
     lengths = np.linalg.norm(matrix, axis=1)
     weights = 1 / np.maximum(lengths, 1e-3 * lengths.max(initial=1.0))  # metres and radians count alike
+    reach = REACH
     for _ in range(iterations):
         if (before := np.abs(gap).max(initial=0.0)) == 0:
             break
@@ -125,7 +101,8 @@ def close(
         if before > CLOSED and size(matrix @ change) < STATIONARY * open_by:  # no change closes it from here
             break
         change = change * unit
-        change, share = change * min(1.0, 0.5 / np.abs(change / scale).max(initial=1e-300)), 1.0
+        part, share = min(1.0, reach / np.abs(change / scale).max(initial=1e-300)), 1.0
+        change = part * change
         while share > 1e-4:
             rest, there = lines(at + share * change)
             if size(weights * rest) < open_by or before <= CLOSED:
@@ -133,6 +110,7 @@ def close(
             share /= 2
         if size(weights * rest) >= open_by:
             break
+        reach = 2 * reach if size(weights * (rest - (1 - part) * gap)) < EVENLY * open_by else REACH
         at, gap, matrix = at + share * change, rest, there
         if before <= CLOSED:  # it took one more step, for the last digits
             break
@@ -189,9 +167,10 @@ def assemble(system: System, q: ArrayLike | None = None, t: float = 0.0, first: 
         refused = refused or found
     else:
         raise ComputationFailed(refused)
-    for begin in elsewhere(system) if found.off > ROUGHLY else ():
+    better = ROUGHLY if found.off > ROUGHLY else found.off / 2
+    for begin in elsewhere(system) if found.off > ROUGHLY or adrift(system, found.q, t) else ():
         other = assembled(system, begin, t, bool(found.note))
-        if isinstance(other, Assembly) and (bool(other.note), other.off) < (bool(found.note), found.off - ROUGHLY):
+        if isinstance(other, Assembly) and (bool(other.note), other.off) < (bool(found.note), found.off - better):
             found = other
     if found.note:
         system.notes.append(found.note)
@@ -232,6 +211,15 @@ def missed(system: System, q: np.ndarray) -> float:
     return math.hypot(*(math.remainder(x, math.tau) if turn else x for x, turn in zip(off, turned, strict=True)))
 
 
+def adrift(system: System, q: np.ndarray, t: float = 0.0, by: float = MISSED) -> bool:
+    """Whether start values are missed by more than rounding although those that are held leave the mechanism free: it
+    stands in a dead centre of theirs, from which they cannot be reached, or they are out of reach."""
+    if missed(system, q) <= by:
+        return False
+    rows = system.constraints(q, t)[1][~rate_rows(system)] * sizes(system)
+    return len(independent(rows)) + len(starts(system, q, t).labels) < len(q)
+
+
 def started_at(system: System) -> dict[int, float]:
     """The start values of coordinates, by the number of the coordinate."""
     mechanism = system.mechanism
@@ -265,40 +253,6 @@ def starts(system: System, q: np.ndarray, t: float = 0.0) -> Held:
     lines = np.vstack([here.B[~rates], *(line for _, line, _ in wanted)]) * sizes(system)
     count = int((~rates).sum())
     return Held.of(system, [wanted[i - count] for i in independent(lines, FIRM) if i >= count])
-
-
-def freedom(system: System, q: ArrayLike, t: float = 0.0) -> Freedom:
-    """Degrees of freedom at an assembled configuration, with the rows that are redundant there and beside it."""
-    B = system.evaluate(q, t=t).B * sizes(system)
-    lengths = np.linalg.norm(B, axis=1, keepdims=True)
-    values = np.linalg.svd(B / np.where(lengths == 0, 1.0, lengths), compute_uv=False) if len(B) else np.zeros(0)
-    clear = len(values) == len(B) and values.min(initial=1.0) > 10 * RANK  # no row is nearer to the others than that
-    kept = list(range(len(B))) if clear else independent(B)
-    dependent = [row for i, row in enumerate(system.rows) if i not in kept]
-    lasting = dependent and [row for row in dependent if row in beside(system, np.asarray(q, float), t)]
-    passing = tuple(row for row in dependent if row not in lasting)
-    return Freedom(
-        len(system.coordinates), len(system.rows), len(kept), tuple(lasting), tuple(values.tolist()), passing
-    )
-
-
-def beside(system: System, q: np.ndarray, t: float) -> set[str]:
-    """The rows that are redundant in every position near q that the mechanism can reach: those of a true redundancy."""
-    scale, random = sizes(system), np.random.default_rng(0)
-    B = system.evaluate(q, t=t).B * scale
-    free = np.linalg.svd(B)[2][np.linalg.matrix_rank(B, RANK * float(np.linalg.norm(B, 2))) :]
-    found: set[str] | None = None
-    ways = [random.normal(size=len(free)) @ free for _ in range(3)] if len(free) else []
-    tries = [(q + sign * size * way * scale, t) for way in ways for size in (1e-3, 1e-2) for sign in (1, -1)]
-    for near, time in [*tries, (q, t + 1e-3), (q, t + 1e-2)]:
-        at, opened = close(system, near, time)
-        if opened or np.abs((at - q) / scale).max() < 1e-6:
-            continue
-        rows = system.evaluate(at, t=time).B * scale
-        kept = independent(rows)
-        here = {row for i, row in enumerate(system.rows) if i not in kept}
-        found = here if found is None else found & here
-    return set(system.rows) if found is None else found
 
 
 def follow(system: System, rates: Mapping[str, float], found: np.ndarray, new: Sequence[int]) -> None:

@@ -21,16 +21,19 @@ from ..parts.tables import Table
 from ..parts.units import spoken
 from ..physics.dynamics import Equations
 from ..system import System
-from .assembly import Freedom, freedom, weakest
+from .assembly import adrift, weakest
 from .branches import assemblies
+from .chosen import chosen
+from .degrees import Freedom, freedom
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
 from .readable import plays, readable, shown
-from .starting import FAR, TOLD, closed, leant, play_unit, start
+from .starting import FAR, TOLD, closed, leaning, leant, play_unit, start
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told
 LISTED = 6  # of other assemblies on a page
+SOLE = 1e-6  # rad, or of the size of a coordinate: where nothing else says where it starts, more than this is told
 SINGULAR = 1e-3  # conditioning below this is called near singular
 
 
@@ -205,6 +208,7 @@ def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
     yield from _prescribed(system.mechanism)
     yield from _guesses(system, q, FAR)
+    yield from chosen(system, q)
     yield from _whirls(system, q, v)
     yield from unused(system.mechanism)
     yield from _tables(system.given)
@@ -343,7 +347,10 @@ def _prescribed(mechanism: Mechanism) -> Iterator[str]:
 
 
 def _guesses(system: System, q: np.ndarray, least: float) -> Iterator[str]:
-    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size)."""
+    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size); by more
+    than a millionth if they are all there is, but out of reach."""
+    if not system.mechanism.loose(leaning(system.mechanism)) and adrift(system, q, by=SOLE):
+        least = SOLE
     for key, given in system.mechanism.start.items():
         body, rest = started(key)
         i = -1 if key.endswith("rate") else system.coordinates.index(key if rest else f"{body}.angle")

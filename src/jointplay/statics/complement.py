@@ -21,6 +21,7 @@ from ..physics.reduced import ideal
 from ..system import Evaluation, System, as_system
 from .assembly import RANK, assemble, independent, sizes
 from .cycle import undriven
+from .degrees import BENT
 
 if TYPE_CHECKING:
     import xarray
@@ -95,7 +96,14 @@ class Coordinates:
         """All accelerations for those of the coordinates, at the rates v."""
         rows = np.vstack([here.B[self.joined], here.B[self.asked]]) * self.scale
         wanted = np.concatenate([here.rhs[self.joined], p - here.Bdot[self.asked] @ v])
-        return np.asarray(np.linalg.lstsq(rows, wanted, rcond=RANK)[0] * self.scale)
+        found = np.linalg.lstsq(rows, wanted, rcond=RANK)[0]
+        left = np.abs(rows @ found - wanted).max(initial=0.0)
+        if left > BENT * (np.abs(wanted).max(initial=0.0) + (np.abs(rows) @ np.abs(found)).max(initial=0.0)):
+            raise Singular(
+                f"mechanism {self.system.mechanism.name!r} is in a singular position: joints that follow from others "
+                f"there ask for other accelerations; choose another one"
+            )
+        return np.asarray(found * self.scale)
 
     def inputs(self, q: np.ndarray, C: np.ndarray, p: np.ndarray, dp: np.ndarray) -> np.ndarray:
         """What must act along the coordinates for rates p and accelerations dp of them."""

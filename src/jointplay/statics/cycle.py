@@ -15,7 +15,8 @@ from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..model.units import shorten
 from ..system import Evaluation, System
-from .assembly import CLOSED, RANK, Held, agree, assemble, close, freedom, independent, rate_rows, sizes, weakest
+from .assembly import CLOSED, RANK, Held, agree, assemble, close, independent, rate_rows, sizes, weakest
+from .degrees import freedom
 from .factors import square
 
 if TYPE_CHECKING:

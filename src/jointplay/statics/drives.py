@@ -16,8 +16,9 @@ from ..model.motions import Constant
 from ..model.parts import ModelError, Problem
 from ..model.repeats import common_period, driven
 from ..system import System, as_system
-from .assembly import assemble, freedom
+from .assembly import assemble
 from .cycle import ROUNDS, DrivenPath, DrivenState, Far, Unassembled
+from .degrees import freedom
 from .starting import closed, contents
 
 LONGEST = 10.0  # s: followed if the drives do not repeat, or not that anybody knows

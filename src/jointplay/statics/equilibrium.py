@@ -16,9 +16,10 @@ from ..model.clearances import Compliant, Rigid
 from ..model.mechanism import Mechanism
 from ..model.parts import ModelError, Problem
 from ..system import Evaluation, System, as_system
-from .assembly import CLOSED, RANK, Held, assemble, close, freedom, rate_rows, sizes
+from .assembly import CLOSED, RANK, Held, assemble, close, rate_rows, sizes
 from .curve import BALANCED, Forces
 from .cycle import in_seconds
+from .degrees import freedom
 from .factors import free_ways
 from .families import FoundRest
 from .guesses import guess
@@ -62,6 +63,11 @@ def equilibria(mechanism: Mechanism | System, starts: int = 64, t: float = 0.0) 
         text = "rests nowhere in particular while its contact is open; make it following, or close it "
         text += f"(--set {name}.{joint.opened_by}=0; statics.twin in Python)"
         raise ModelError(Problem(("joints", name, "contact"), text))
+    for name in [name for name, drive in system.mechanism.drives.items() if drive.at_rate and t]:
+        text = (
+            f"a rate drive rests where it starts, and not where it is at t = {t:g} s; drive the angle, or start there"
+        )
+        raise ModelError(Problem(("drives", name), text))
     search = RestSearch(system, t)
     found = FoundRest(search)
     for begin in search.starts(starts):

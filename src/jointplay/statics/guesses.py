@@ -3,11 +3,13 @@ places of a mechanism that differs in numbers only."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from ..model.clearances import Following
+from ..model.mechanism import Mechanism
 from ..system import System
 
 RETRIES = 12  # with angles moved more and more
@@ -19,16 +21,16 @@ def guess(
 ) -> np.ndarray:
     """Coordinates from the start values; places that are not given follow the joints from body to body.
 
-    Other angles (rad) of the bodies may be given, and the directions (rad) in which loose joints lean; the start's
-    places then serve only for bodies that no joint leads to.  A loose joint hangs down unless said otherwise.
+    Other angles (rad) of the bodies may be given, and the directions (rad) in which loose joints and rods lean; the
+    start's places then serve only for bodies that no joint leads to.  A loose joint hangs down unless said otherwise,
+    the ends of a rod are taken to meet.
     """
     mechanism, start = system.mechanism, system.mechanism.start
     anew = angles is not None or plays is not None
     turned = {body: start.get(body, 0.0) for body in mechanism.bodies} | dict(angles or {})
     given = {body: np.array([start.get(f"{body}.x", np.nan), start.get(f"{body}.y", np.nan)]) for body in turned}
     places = {} if anew else {body: place for body, place in given.items() if np.isfinite(place).all()}
-    weight = np.array(mechanism.gravity)
-    down = np.arctan2(*weight[::-1]) if weight.any() else -np.pi / 2
+    down = downwards(mechanism)
 
     def arm(reference: str) -> np.ndarray:
         body, point = mechanism.split(reference)
@@ -51,6 +53,7 @@ def guess(
             for name, joint in mechanism.joints.items():
                 lean = (plays or {}).get(name, down)
                 clearance = following[name].looseness if name in following else 0.0  # rigid play starts in the middle
+                clearance = getattr(joint, joint.spaced_by) if joint.spaced_by and name in (plays or {}) else clearance
                 play = clearance * np.array([np.cos(lean), np.sin(lean)])
                 pairs = (joint.between, joint.between[::-1]) if joint.points else ()
                 for sign, (known, other) in zip((1, -1), pairs, strict=False):
@@ -69,6 +72,12 @@ def guess(
     return np.concatenate([[*places[body], turned[body]] for body in mechanism.bodies])
 
 
+def downwards(mechanism: Mechanism) -> float:
+    """The direction (rad) of the weight, or of -y where there is none."""
+    x, y = mechanism.gravity
+    return math.atan2(y, x) if x or y else -math.pi / 2
+
+
 def turned(system: System, t: float) -> np.ndarray:
     """A guess with the angles that rows of angles alone leave at time t (s): those of drives, gears and sliders."""
     at = guess(system)
@@ -81,7 +90,7 @@ def turned(system: System, t: float) -> np.ndarray:
 
 def guesses(system: System, t: float) -> Iterator[np.ndarray]:
     """First guesses of the coordinates: from the start values, with the angles that are driven at time t (s), then with
-    the angles moved, those not given more."""
+    the angles moved, those not given more, and at last with rods that lean anywhere."""
     yield guess(system)
     yield turned(system, t)
     start, random = system.mechanism.start, np.random.default_rng(0)
@@ -96,15 +105,29 @@ def guesses(system: System, t: float) -> Iterator[np.ndarray]:
                 for body in system.mechanism.bodies
             },
         )
+    yield from leaning_rods(system)
 
 
 def elsewhere(system: System) -> Iterator[np.ndarray]:
-    """First guesses of the coordinates with angles anywhere; in the first half those that are given stay."""
+    """First guesses of the coordinates with angles anywhere; in the first half those that are given stay.  At last with
+    rods that lean anywhere."""
     start, random = system.mechanism.start, np.random.default_rng(1)
     for i in range(ELSEWHERE):
         anywhere = {body: random.uniform(-np.pi, np.pi) for body in system.mechanism.bodies}
         given = {body: start[body] for body in anywhere if body in start} if 2 * i < ELSEWHERE else {}
         yield guess(system, anywhere | given)
+    yield from leaning_rods(system)
+
+
+def leaning_rods(system: System) -> Iterator[np.ndarray]:
+    """First guesses with rods that hang down, then obliquely, then anywhere: where the ends of one meet it has no
+    direction, and closes from nowhere."""
+    rods = [name for name, joint in system.mechanism.joints.items() if joint.spaced_by]
+    down, random = downwards(system.mechanism), np.random.default_rng(2)
+    for lean in (down, down + 1.0) if rods else ():
+        yield guess(system, plays=dict.fromkeys(rods, lean))
+    for _ in range(RETRIES if rods else 0):
+        yield guess(system, plays={name: random.uniform(-np.pi, np.pi) for name in rods})
 
 
 def placed_alike(system: System) -> np.ndarray | None:

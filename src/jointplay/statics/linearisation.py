@@ -16,8 +16,9 @@ from ..physics.linear import linear
 from ..physics.reduced import ideal
 from ..run import Run
 from ..system import System
-from .assembly import freedom, sizes
+from .assembly import sizes
 from .cycle import undriven
+from .degrees import freedom
 from .starting import start
 
 STILL = 1e-9  # of the accelerations that loads cause: less is rest
@@ -76,6 +77,10 @@ def linearise(
     free = freedom(system, q)
     if not free.degrees:
         raise ModelError(Problem(("drives",), "they leave the mechanism no degree of freedom; leave one out"))
+    if free.passing:
+        rows = ", ".join(free.passing)
+        text = f"a singular position has no linear system: {rows} depend on others there, but not beside it; move it"
+        raise ModelError(Problem(("start",), text))
     acting = listed(inputs)
     if inputs is None and given.control:
         acting = [{"kind": x.kind, "of": x.of} for x in given.control.actuators.values()]

@@ -14,7 +14,7 @@ from ..physics.reduced import coordinate_value, ideal
 from ..physics.rehearsal import uses_model
 from ..run import Run
 from ..system import System
-from .assembly import freedom
+from .degrees import freedom
 from .starting import closed
 
 

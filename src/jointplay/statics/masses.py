@@ -7,7 +7,7 @@ import numpy as np
 from ..model.parts import ModelError, Problem
 from ..physics.motion import PIVOT
 from ..system import Evaluation, System
-from .assembly import Freedom
+from .degrees import Freedom
 
 GEOMETRY = 1e-3  # conditioning of the rows alone: above this it is not the position that makes them depend
 LIGHTEST = 1e-9  # of the heaviest mass: what a mass between others should be at least

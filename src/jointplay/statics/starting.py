@@ -15,7 +15,8 @@ from ..model.parts import ModelError, Problem
 from ..physics.compliance import LANDED, SLOWEST
 from ..structure import Memo
 from ..system import CONTACT, Evaluation, System
-from .assembly import RANK, Freedom, Held, launch, rate_rows, sizes, starts
+from .assembly import RANK, Held, launch, rate_rows, sizes, starts
+from .degrees import Freedom
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
@@ -289,13 +290,13 @@ def pressed_in(joint: Joint, push: float) -> float:
     return float(brentq(lambda depth: borne(joint, depth) - push, 0.0, deepest, xtol=PRESSED * joint.looseness))
 
 
-def borne(joint: Joint, depth: float, rate: float = 0.0) -> float:
-    """The force of a compliant contact at a depth that grows at a rate (m/s), where its approach speed is 1 m/s (N; N m
-    in a gear); 0 of other contacts, and of a law with states, whose past decides that."""
+def borne(joint: Joint, depth: float, rate: float = 0.0, approach: float = 1.0) -> float:
+    """The force of a compliant contact at a depth that grows at a rate (m/s), begun at an approach speed (m/s; N, or
+    N m in a gear); 0 of other contacts, and of a law with states, whose past decides that."""
     if not isinstance(joint.contact, Compliant) or (law := joint.contact.normal.law).rates or law.memory:
         return 0.0
     sizes = {name: float(getattr(joint, name)) for name in law.geometry}
-    return float(law(depth, rate, 1.0, **joint.contact.normal.values, **sizes)[0])
+    return float(law(depth, rate, approach, **joint.contact.normal.values, **sizes)[0])
 
 
 def nearest(
