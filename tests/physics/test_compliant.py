@@ -165,3 +165,36 @@ def test_two_kinds_of_contact_are_refused_with_both_joints():
     for stepper in (None, RungeKutta(), MoreauJean(1e-4)):
         with pytest.raises(ValueError, match=r"J3\.contact: compliant .* rigid contact in 'J2' cannot be mixed"):
             simulate(mixed, 0.1, stepper)
+
+
+LOOSE = """
+name: loose pendulum
+ground: {points: {O: [%(far)s, 0]}}
+bodies: {arm: {bar: 150 mm, mass: 30 g}}
+joints:
+  J: {kind: revolute, between: [ground.O, arm.start], clearance: 0.2 mm, journal_radius: 6 mm,
+      contact: {kind: compliant, normal: {law: hunt_crossley, stiffness: 1e8, restitution: 0.5}}}
+start: {arm: %(angle)s, journals: centred}
+"""
+
+
+@pytest.mark.parametrize("place", [{"far": 20000, "angle": 0}, {"far": 0, "angle": "100000 rev"}])
+def test_contacts_are_met_where_rounding_is_coarse(place):
+    """Of places 20 km away the last digit is 4e-12 m: steps that were to land nearer to a wall moved nothing, for ever;
+    and so after 100,000 turns."""
+    near = simulate(loads(LOOSE % {"far": 0, "angle": 0}), 0.05)
+    far = simulate(loads(LOOSE % place), 0.05, most_steps=10 * near.attrs["steps"])
+    assert far.attrs["outcome"] == "done" and float(far.impacts[0]) == float(near.impacts[0])
+    for name in ("peak_normal", "share_free"):
+        assert float(far[name][0]) == pytest.approx(float(near[name][0]), rel=1e-4)
+
+
+def test_a_trial_step_that_overflows_is_taken_again_shorter():
+    """A steep law, met with the step of the flight: the slip makes no number of its bristles."""
+    steep = {"law": "hunt_crossley", "stiffness": 1e20, "exponent": 3, "restitution": 0.5}
+    bristles = {"law": "lugre", "static_friction": 0.1, "stiffness": 1000, "damping": 3, "viscous": 0.1, "v_s": 0.005}
+    loose = loads(LOOSE % {"far": 0, "angle": 0.3})
+    loose = loose.loosen("J", "0.2 mm", contact=Compliant(normal=steep, friction=bristles))
+    default, fine = (simulate(loose, 0.05, stepper) for stepper in (None, RungeKutta(1e-11, 1e-13)))
+    assert default.attrs["outcome"] == fine.attrs["outcome"] == "done"
+    assert float(default["peak_normal"][0]) == pytest.approx(float(fine["peak_normal"][0]), rel=1e-3)

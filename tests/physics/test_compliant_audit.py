@@ -115,7 +115,8 @@ def test_peaks_are_those_of_all_steps(loose):
     at = float(many["peak_angle_acceleration_time"].sel(body="arm2"))
     hits = many["impact_time"].values, (many["impact_time"] + many["impact_duration"]).values
     assert ((hits[0] <= at) & (at <= hits[1])).any()
-    assert (many["peak_force"] <= np.hypot(many["peak_force_x"], many["peak_force_y"]) * (1 + 1e-12)).all()
+    parts = np.hypot(many["peak_force_x"], many["peak_force_y"])  # each the top of a cubic of its own
+    assert (many["peak_force"] <= parts * (1 + 1e-6)).all()
 
 
 def test_the_largest_sum_of_the_normals_of_a_joint():

@@ -137,3 +137,24 @@ def test_of_two_solutions_the_one_that_goes_on_from_little_friction_is_taken(mu)
     roots = np.roots([1 - g * g * c @ c, -2 * g * g * free @ c, -g * g * free @ free])
     assert float(run.moment.sel(joint="J2")[0]) == pytest.approx(min(roots[roots > 0]), rel=1e-8)
     assert ("it may lock" in run.notes) is bool((roots > 0).all()) is (mu > 0.14)
+
+
+@pytest.mark.parametrize(("length", "mass", "time"), [(1e-5, 1e-12, 1.0), (1e3, 1e6, 30.0)])
+def test_friction_of_pins_does_not_depend_on_units(length, mass, time):
+    """Forces of 1e-16 N were as good as none beside an absolute number, and of 1e8 N m more than 1e-9 was left open."""
+
+    def last(length, mass, time):
+        law = f"{{law: threlfall, friction: 0.2, v_r: {1e-3 * length / time}}}"
+        pin = f"journal_radius: {0.01 * length}, pin_friction: {law}"
+        model = loads(f"""
+gravity: [0, {-9.81 * length / time**2}]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{a: {{bar: {0.1 * length}, mass: {mass}}}, b: {{bar: {0.3 * length}, mass: {mass}}}}}
+joints:
+  A: {{kind: revolute, between: [ground.O, a.start], {pin}}}
+  B: {{kind: revolute, between: [a.end, b.start], {pin}}}
+start: {{a: 0.5, b: 0.2}}
+""")
+        return simulate(model, 0.5 * time, error=False).angle.values[-1]
+
+    assert last(length, mass, time) == pytest.approx(last(1.0, 1.0, 1.0), rel=1e-6)

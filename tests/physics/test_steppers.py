@@ -1,12 +1,15 @@
 """The contract of every stepper, that of docs/extending.md among them: samples, audit, control, order, lanes."""
 
 import runpy
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import jointplay as jp
+from jointplay.errors import InputError
 from jointplay.model.parts import ModelError
 from jointplay.results import audited
 
@@ -113,3 +116,35 @@ def test_a_stepper_without_take_says_so():
 
     with pytest.raises(NotImplementedError, match="Nothing does not say how it takes a step: define take"):
         jp.simulate(SLIDER, 0.1, Nothing())
+
+
+def test_an_adaptive_stepper_must_say_what_is_finer_for_its_errors():
+    """Without it there is a note that none are stated, and who asks for them is told before the run."""
+
+    @dataclass(frozen=True)
+    class Heun(jp.Stepper):
+        rtol: float = 1e-4
+        max_step: float = 0.1
+        adaptive: ClassVar[bool] = True
+        error_order: ClassVar[int] = 2
+        numbers: ClassVar[tuple[str, ...]] = ("rtol", "max_step")
+
+        def take(self, motion, now, h):
+            euler = now.state.moved(h, [1.0], [now])
+            end = now.state.moved(h, [0.5, 0.5], [now, motion.point(euler)[0]])
+            return jp.Step(
+                end, error=sum(abs(a - b) for a, b in zip(end.v, euler.v, strict=True)) / motion.given("rtol")
+            )
+
+    class Known(Heun):
+        def finer(self):
+            return replace(self, rtol=self.rtol / 4, max_step=self.max_step / 2)
+
+    arm = jp.library.pendulum(angles=[0.0])
+    run = jp.simulate(arm, 0.1, Heun())
+    assert any("no errors are stated: Heun does not say what is finer" in note for note in jp.results.notes(run))
+    assert not jp.results.errors(run) and not jp.results.notes(jp.simulate(arm, 0.1, Heun(), error=False))
+    for asked in ({"error": True}, {"audit": "convergence"}):
+        with pytest.raises(InputError, match=r"define finer\(self\)"):
+            jp.simulate(arm, 0.1, Heun(), **asked)
+        assert jp.results.errors(jp.simulate(arm, 0.1, Known(), **asked))

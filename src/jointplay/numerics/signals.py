@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..engine.text import branch, seldom, subroutine, whole
 from ..engine.typing import Scalar
 from ..engine.values import bits, floor, from_bits, is_value, number, recorder, sqrt, where
-from .choice import maximum
+from .choice import maximum, minimum
 
 NEAR = 0.03  # of a value: it may be so much below the largest, and the top of the cubic beside it above
 FLAT = 1e-9  # of a value: looks that bend less show nothing but rounding
@@ -37,9 +37,11 @@ def peaks(values: dict[str, Scalar], time: Scalar = None) -> None:
     branch(higher, keep, lambda: None)
 
 
-def crests(looks: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar) -> None:
+def crests(
+    looks: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar, caps: Mapping[str, Scalar] | None = None
+) -> None:
     """Like `peaks`, of what was looked at four times, equally far apart over a span from a time `begin` on: the largest
-    or, where they bend down evenly (not at a kink), the top of the cubic through them."""
+    or, where they bend down evenly (not at a kink), the top of the cubic through them, at most what `caps` says."""
     most = {name: maximum(maximum(a, b), maximum(c, d)) for name, (a, b, c, d) in looks.items()}
     near: Scalar = False
     for name, x in most.items():
@@ -61,6 +63,7 @@ def crests(looks: Mapping[str, Sequence[Scalar]], begin: Scalar, span: Scalar) -
     def crown() -> None:
         for name, four in looks.items():
             top, at = subroutine(crest)(*four)
+            top = minimum(top, caps[name]) if caps and name in caps else top
             peak(name, top, begin + at * (span / 3))
 
     branch(near, look, lambda: None)

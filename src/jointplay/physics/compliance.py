@@ -30,7 +30,8 @@ from .step import Acting, Point, State, Touch
 if TYPE_CHECKING:
     from .motion import Bend, Motion
 
-LANDED = 1e-13  # m or rad: a gap this near to 0 is where contact begins or ends
+LANDED = 1e-13  # m or rad: a gap this near to 0 is where contact begins or ends,
+ROUNDED = 1e-15  # or one that rounding of places and angles does not tell from 0: of their size
 SLOWEST = 1e-6  # m/s: the least approach speed that a law is given
 DEEPEST = 0.1  # of the clearance: more in the first step of a contact, and the step was too long
 TRIES = 8  # of landing on a change of contact
@@ -168,12 +169,28 @@ class Compliance:
         rates = [dot([c.normal.get(name, 0) for name in self.names], state.v) for c in found]
         return gaps, [rate * sign for rate, sign in zip(rates, signs, strict=True)]
 
+    def landed(self, q: Vector) -> Vector:
+        """How near to 0 each gap is where its contact begins or ends (m or rad): far from the origin, or after many
+        turns, no nearer than rounding lets it come, for a step that would only bring it nearer moves no body."""
+        farthest, turned = 0.0, 1.0
+        for i, x in enumerate(q):
+            farthest = farthest if i % 3 == 2 else maximum(farthest, abs(x))
+            turned = maximum(turned, abs(x)) if i % 3 == 2 else turned
+        sizes = {"m": farthest * turned, "rad": turned}
+        return [maximum(LANDED, ROUNDED * sizes[self.equations.mechanism.gap_unit(label)]) for label in self.labels]
+
+    def fresh(self, now: State) -> Scalar:
+        """Whether some contact begins just there."""
+        times = [memory(f"{label}.since", 0.0).value for label in self.labels]
+        return either([(time == now.t) & (now.t > 0) for time in times])
+
     def crossing(self, motion: Motion, before: Point, after: Point, h: Scalar, bend: Bend) -> tuple[Scalar, Scalar]:
         """The share of a step of length h at which the first contact begins or ends inside it, and whether one does.
 
         Looked at are the beginning, the middle and the end; where some gap could be below 0 between them, the parts of
         the step one after the other, each with the least value of gaps that dip in it."""
         tries, look = memory("landing.tries", 0.0), subroutine(self._gaps)
+        landed = self.landed(before.state.q)
 
         def inside(u: Scalar) -> tuple[Vector, Vector]:
             gaps: tuple[Vector, Vector] = look(motion.within(before, after, h, u, before.state.t + u * h, bend))
@@ -190,7 +207,7 @@ class Compliance:
                     return [where(falls, between, low), where(falls, high, between)], high - low > 1e-9
 
                 [low, _], _ = loop([begin, begin + 1 / LOOKS], halve, ROUNDS)
-                below = dip & (inside(low)[0][i] < -LANDED)
+                below = dip & (inside(low)[0][i] < -landed[i])
                 share = where(below, minimum(low, share), share)
             return share
 
@@ -202,7 +219,7 @@ class Compliance:
                 for x, slope, y, rise in zip(*seen, *there, strict=True)
             ]
             dip = branch(either(dips), lambda: lowest(begin, dips), lambda: NOWHERE)
-            found = minimum(dip, where(least(there[0]) < -LANDED, end, NOWHERE))
+            found = minimum(dip, where(passed(there[0], landed), end, NOWHERE))
             on = found == NOWHERE
             return (where(on, end, begin), there, found), on
 
@@ -221,7 +238,7 @@ class Compliance:
             return branch(end < NOWHERE, found, lambda: NOWHERE)
 
         seen = look(before.state), inside(0.5), look(replace(after.state, modes=before.state.modes))
-        doubtful = (least(seen[1][0]) < -LANDED) | (least(seen[2][0]) < -LANDED) | self.dips(h, *seen)
+        doubtful = passed(seen[1][0], landed) | passed(seen[2][0], landed) | self.dips(h, *seen)
         share = branch(doubtful & (tries.value < TRIES), seldom(search), lambda: NOWHERE)
         share = -shared_max(-share)  # lanes that share their steps land together
         crossed = share < NOWHERE
@@ -247,11 +264,12 @@ class Compliance:
         state, deep = point.state, memory("contact.deep", 0)
         flipped: Scalar = False
         modes, approach = [], []
+        landed = [0.0] * len(self.labels) if self.fixed else self.landed(state.q)
         for i, (label, touch) in enumerate(zip(self.labels, acting.touches, strict=True)):
             closed = state.modes[i] > 0.5
-            near = touch.gap <= (0.0 if self.fixed else LANDED)
+            near = touch.gap <= landed[i]
             begins = ~closed & near & (touch.opening < 0)
-            ends = closed & (touch.gap >= (0.0 if self.fixed else -LANDED)) & (touch.opening > 0)
+            ends = closed & (touch.gap >= -landed[i]) & (touch.opening > 0)
             most = DEEPEST * self.play(label)
             since = memory(f"{label}.since", 0.0)
             first = begins | ((since.value == begun) & (begun > 0))
@@ -289,6 +307,11 @@ def least(values: Sequence[Any]) -> Any:
     for x in values[1:]:
         result = where(x < result, x, result)
     return result
+
+
+def passed(gaps: Vector, landed: Vector) -> Scalar:
+    """Whether some gap is below 0 by more than where it counts as 0."""
+    return either([gap < -near for gap, near in zip(gaps, landed, strict=True)])
 
 
 def below(h: Scalar, x: Scalar, slope: Scalar, y: Scalar, rise: Scalar) -> Scalar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..engine.derivatives import derivative
 from ..engine.program import Names
@@ -31,7 +31,8 @@ LONGEST = 100_000  # steps of a tour
 
 @dataclass
 class Command:
-    """What the law says at a time: torques and forces of actuators, slopes of its states, memory, and the model."""
+    """What the law says at a time: torques and forces of actuators, slopes of its states, memory, and the model; and
+    what actuators with limits are asked for, as shares of these."""
 
     torques: Vector
     slopes: Vector
@@ -42,6 +43,7 @@ class Command:
     left: Scalar
     jump: Scalar
     weak: Scalar
+    asked: Vector = field(default_factory=list)
 
 
 class Loop:
@@ -52,6 +54,7 @@ class Loop:
         assert given is not None
         self.plant, self.control = plant, given
         self.axes, self.sensors = given.coordinates, given.sensors or given.coordinates
+        self.limits = [name for name, actuator in given.actuators.items() if actuator.limit is not None]
         self.law = given.law.law if given.computed else None
         self.rates = [f"control.{axis}.{name}" for name in (self.law.rates if self.law else ()) for axis in self.axes]
         kept = self.law.memory if self.law else {}
@@ -129,7 +132,8 @@ class Loop:
             text = f"controller {self.name!r}: {missing[0]!r} must be both declared (@controller(watch=[...]))"
             raise ModelError(Problem(("control", "law"), f"{text} and watched (loop.watch)"))
         weak = reduced.weak if reduced is not None else False
-        return Command(self.limited(torques, t), slopes, remembered, view.watched, place, speed, left, jump, weak)
+        given, asked = self.limited(torques, t)
+        return Command(given, slopes, remembered, view.watched, place, speed, left, jump, weak, asked)
 
     def told(self, view: View, states: Sequence[Scalar], kept: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
         """What the law says: a number for each actuator, the slopes of its states, and its new memory."""
@@ -154,17 +158,22 @@ class Loop:
             raise ModelError(Problem(("control", "law"), text))
         return torques, slopes, remembered
 
-    def limited(self, torques: Vector, t: Scalar) -> Vector:
-        """Torques with their feedforward, within the limits of the actuators."""
+    def limited(self, torques: Vector, t: Scalar) -> tuple[Vector, Vector]:
+        """Torques with their feedforward, within the limits of the actuators; and without, as shares of the limits."""
         pose = self.plant.pose([0] * len(self.plant.coordinates), t)
-        found = []
+        found, asked = [], []
         for u, (name, actuator) in zip(torques, self.control.actuators.items(), strict=True):
             u = u + motion_at(pose, f"control.{name}.feedforward", actuator.feedforward)
             if actuator.limit is not None:
                 most = self.plant.numbers(f"control.{name}.limit")
+                asked.append(u / most)
                 u = minimum(maximum(u, -most), most)
             found.append(u)
-        return found
+        return found, asked
+
+    def caps(self) -> dict[str, Scalar]:
+        """What no torque of an actuator with a limit exceeds, by the name of its peak."""
+        return {f"control.{name}.torque.most": self.plant.numbers(f"control.{name}.limit") for name in self.limits}
 
     # -- a loop that is computed once a step, or less often
     def held(self, step: Scalar, h: Scalar, t: Scalar, q: Vector, v: Vector, strides: Mapping[str, Scalar]) -> Command:
@@ -271,6 +280,13 @@ class Loop:
         """What has a peak: errors and torques since the loop counts as settled."""
         late = self.late_enough(t)
         return {f"{name}.most": where(late, abs(x), 0.0) for name, x in self.signals(said, q, t).items()}
+
+    def begin(self, said: Command, q: Vector, t: Scalar, held: bool) -> None:
+        """Errors and torques where a step begins, in place of those that are known from the end of the last one."""
+        for name, x in self.signals(said, q, t).items():
+            if not (held and name.endswith(".torque")):
+                memory(f"{name}.last", 0.0).value = x * x
+        memory("control.statistics", False).value = True
 
     def statistics(self, said: Command, q: Vector, t: Scalar, h: Scalar, mean: bool = False, held: bool = True) -> None:
         """The mean errors and torques of all steps since the loop counts as settled.  mean: a step of length h counts

@@ -11,10 +11,11 @@ from ..engine.typing import Scalar, Vector
 from ..engine.values import bits, from_bits, number, where
 from ..numerics.choice import maximum, minimum
 from ..numerics.functions import pow
-from ..numerics.signals import peak
+from ..numerics.signals import peak, total
 from ..parts.time_functions import NEVER
 from .failures import RUBBING, UNCLOSED, fail
 from .knots import next_knot
+from .limits import Limits
 from .marches import ABOUT, EDGE, GROWTH, HOPELESS, SAFETY, SHRINKING, March, longest, up_to
 from .motion import Bend, Motion
 from .permanent import watch
@@ -25,7 +26,8 @@ NOT_YET = -1.0
 PARTS = 3  # of an adaptive step: it is looked at where they begin and end
 SWEEP = 10.0  # rad, times rtol^(1/5): by more no body turns in a step, 0.25 rad at the default tolerance
 FINE = 40.0  # tenths of the friction of a pin, times rtol^(1/5): by more it does not change in a step, 1 by default
-OPEN = 1e-9  # N m: more left open by the friction of pins is no solution
+OPEN = 1e-8  # of the largest torque: more left open by the friction of pins is no solution
+BEGINNING = 12.0  # times the error that a step from the beginning of a contact shows: forces rise with depth^1.5 there
 APART, SHORTEST = 1e-5, 1e-12  # m or rad: joints that are open by more, after steps (s) that cannot be shorter
 
 
@@ -93,12 +95,21 @@ class States(March):
         ended = (memory("contact.lost", 0).value > 0) | (memory("contact.deep", 0).value > 0)
         self.pause(((self.about(now.t) >= p["stepper.until"]) | ended) & ~late.value)
 
+    def begin(self, start: State, acting: Acting) -> None:
+        """Keep what the control loop is like at the start, where no step has ended yet."""
+        motion = self.motion
+        said = acting.command if motion.digital else motion.acting(start).command
+        if motion.loop and said:
+            motion.loop.begin(said, start.q, start.t, motion.digital)
+
     def keep(self, found: Attempt) -> None:
         """Record a step.  Adaptive steps are long: what is largest in them lies between four looks at them, at the last
         one up to the end of the run if a result is read there; means are by Simpson's rule of three eighths."""
         motion, kept = self.motion, found.kept
         now, before, h = kept.now.state, kept.before.state, kept.length
         if motion.fixed:
+            if motion.loop:
+                branch(before.t == 0.0, seldom(lambda: self.begin(before, found.acting)), lambda: None)
             self.record.step(now, now, found.acting, h)
             self.record.lasting(before, h)
             return
@@ -181,7 +192,9 @@ class States(March):
         if not adaptive:
             stop(step.weak if step.weak is not None else False, SINGULAR_PIVOT)
             return self.take(begun, step, h, after, h)
-        error = shared_max(self.error(now.state, step))
+        said = shared_max(self.error(now.state, step))
+        lost = said != said  # a stiff contact that is met with too long a step: its numbers overflow
+        error = where(lost, HOPELESS, said)
         stop(~(h > 0.0), STEP_TOO_SMALL)  # a step of no length would be tried for ever
         factor = minimum(
             maximum(SAFETY * pow(maximum(error, 1e-10), -1.0 / self.stepper.error_order), SHRINKING), GROWTH
@@ -194,14 +207,16 @@ class States(March):
         trial = step.acting or motion.acting(step.end)
         if motion.loop and trial.command:
             motion.loop.guard(trial.command, short)
-        stop(short, STEP_TOO_SMALL)
-        rejected = Attempt(replace(begun, h=following), trial, False)
+        stop(short & ~lost, STEP_TOO_SMALL)
+        rejected = Attempt(replace(begun, h=where(short, said, following)), trial, False)  # no number in any step
         taken: Attempt = branch(error <= 1.0, lambda: self.take(begun, step, h, after, following), lambda: rejected)
         return taken
 
     def error(self, now: State, step: Step) -> Scalar:
         """The error of a step relative to the tolerance; so much friction of pins may change in it, too."""
         motion, error = self.motion, step.error
+        if motion.labels:
+            error = where(motion.compliance.fresh(now), BEGINNING, 1.0) * error
         if motion.loop:  # a state on trial may be one that the controller's model cannot have
             error = where(error == error, error, HOPELESS)
         if motion.pins.rough:
@@ -242,7 +257,7 @@ class States(March):
 
     def take(self, begun: Kept, step: Step, h: Scalar, after: Scalar, following: Scalar) -> Attempt:
         """The end of a step of length h at the time `after`, on the constraints; or a shorter one if a contact begins
-        or ends inside it."""
+        or ends inside it, or an actuator reaches or leaves its limit."""
         motion = self.motion
         bend = step.bend or mapped(lambda _: 0.0, (step.end.z, step.end.w))
         state, drift = motion.project(replace(step.end, t=motion.felt(after)))
@@ -255,10 +270,18 @@ class States(March):
             fail(acting.left > OPEN, RUBBING, residual=acting.left)
         if motion.loop and acting.command:
             motion.loop.guard(acting.command)
+        asked = acting.command.asked if motion.limited and acting.command else []
+        limits = Limits(motion, begun.now, point, h, bend, asked) if asked else None
 
         def accept() -> Attempt:
             self.taken.value = self.taken.value + 1
+            if limits:
+                limits.keep()
             peak("drift", drift)
+            if step.noise:
+                peak("noise", step.noise[0])
+                peak("noise.beside", step.noise[1])
+                total("steps.stiff", where(step.noise[0] > 0, 1.0, 0.0))
             if motion.pins.rough:
                 peak("locks", acting.locks)
             if motion.last is not None:
@@ -267,13 +290,23 @@ class States(March):
 
         if motion.fixed:
             return accept()
-        share, crossed = 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
-        if motion.labels:
-            share, crossing = motion.compliance.crossing(motion, begun.now, point, h, bend)
-            share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
+        share, crossed = self.cut_short(begun.now, point, h, bend, apart, limits)
         again = Attempt(replace(begun, h=share * h), acting, False)
         found: Attempt = branch(crossed, lambda: again, accept)
         return found
+
+    def cut_short(
+        self, before: Point, after: Point, h: Scalar, bend: Bend, apart: Scalar, limits: Limits | None
+    ) -> tuple[Scalar, Scalar]:
+        """The share of a step at which it must end, and whether it must: half of it, if joints are apart at its end."""
+        motion, share, crossed = self.motion, 0.5, shared_max(where(apart, 1.0, 0.0)) > 0.5
+        if motion.labels:
+            share, crossing = motion.compliance.crossing(motion, before, after, h, bend)
+            share, crossed = where(crossed, minimum(share, 0.5), share), crossed | crossing
+        if limits:
+            met, meets = limits.crossing()
+            share, crossed = where(crossed, minimum(share, met), met), crossed | meets
+        return share, crossed
 
     def accepted(
         self, begun: Kept, seen: State, point: Point, acting: Acting, h: Scalar, following: Scalar, bend: Bend

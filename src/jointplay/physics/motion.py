@@ -70,6 +70,7 @@ class Motion:
         analog = self.loop if self.loop and not self.digital else None
         self.laws = self.compliance.starts | (analog.starts if analog else {})
         self.guesses = analog.guesses if analog else []
+        self.limited = analog.limits if analog and not self.fixed and not impulsive else []
         self.works = [WORK, *(LOSSES if impulsive else CONTACT_WORK if labels else ())]
         self.rows: list[str] = []
         self.taken: Scalar = 0  # how many steps were taken before this one

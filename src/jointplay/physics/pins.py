@@ -19,14 +19,14 @@ from ..engine.typing import Scalar, Vector
 from ..engine.values import sqrt, where
 from ..numerics.choice import maximum
 from ..numerics.linalg import dot
-from ..numerics.newton import solve
+from ..numerics.newton import largest_size, solve
 from .dynamics import ConstraintRows, Equations
 from .spread import Spread
 
 ITERATIONS = 6
 STEEP, LEAST = 0.1, 0.01  # of a coefficient of friction, and so much in itself: a change that counts as 1
 SLOWEST = 1e-7  # m/s: a change of the sliding speed that is not looked into
-TINY = 1e-30  # N^2: keeps the root of an unloaded pin differentiable
+TINY = 1e-60  # N^2: keeps the root of an unloaded pin differentiable
 
 
 class Pins:
@@ -71,7 +71,8 @@ class Pins:
         self, rows: ConstraintRows, spread: Spread, v: Vector, a: Vector, multipliers: Vector
     ) -> tuple[Vector, Vector, dict[str, Scalar], Scalar, Scalar]:
         """Accelerations and multipliers with friction, the torque on the second body of each rough pin (N m), what
-        Newton's method leaves open, and how near the pins are to locking: beyond 1 there are two solutions."""
+        Newton's method leaves open, of the largest of these torques, and how near the pins are to locking: beyond 1
+        there are two solutions."""
         if not self.rough:
             return a, multipliers, {}, 0.0, 0.0
         names, numbers = self.equations.coordinates, self.equations.numbers
@@ -95,6 +96,7 @@ class Pins:
         own = [[[x[k] for k in places[i]] for x in (multipliers, called[i])] for i in every]
         guess, locks = zip(*(alone(grip, *pair) for grip, pair in zip(grips, own, strict=True)), strict=True)
         torques, left = solve(lambda *x: [x[i] - grips[i] * pressed(i, x) for i in every], list(guess), ITERATIONS)
+        left = left / maximum(largest_size(torques), TINY)
         for torque, change, impulses in zip(torques, changes, called, strict=True):
             a = [x + torque * d for x, d in zip(a, change, strict=True)]
             multipliers = [x + torque * d for x, d in zip(multipliers, impulses, strict=True)]

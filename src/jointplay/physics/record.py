@@ -106,18 +106,18 @@ class Bookkeeping:
     def step(self, now: State, end: State, acting: Acting, h: Scalar, pose: Pose | None = None) -> None:
         """Keep what a step of length h shows: peaks, energies, statistics of contacts and control."""
         self.energies(end, pose)
-        self.seen(now if self.impulsive and self.motion.fixed else end, acting, h, end.t)
         self.passes(acting.firm, end.t)
-
-    def seen(self, at: State, acting: Acting, h: Scalar, t: Scalar) -> None:
-        """Keep peaks of what acts at a time t, and for a time of length h what the control loop is like at a state."""
-        loop = self.motion.loop
+        self.forces(acting, end.t)
+        loop, even, held = self.motion.loop, self.impulsive and self.motion.fixed, self.impulsive or self.motion.digital
         if loop and acting.command:
-            long = not self.impulsive or not self.motion.fixed  # steps: what changes in them counts with both ends
-            loop.statistics(acting.command, at.q, at.t, h, mean=long, held=self.impulsive or self.motion.digital)
+            at = now if even else end
+            if even and self.motion.remembers:  # of second order: what changes in a step counts with both its ends
+                loop.begin(acting.command, now.q, now.t, held)
+                loop.statistics(acting.command, end.q, end.t, h, mean=True, held=held)
+            else:
+                loop.statistics(acting.command, at.q, at.t, h, mean=not even, held=held)
             peaks(loop.sizes(acting.command, at.q, at.t), at.t)
             loop.stray(at.q, acting.command, at.t)
-        self.forces(acting, t)
 
     def look(self, at: State, acting: Acting) -> dict[str, Scalar]:
         """What has a peak, and what has a mean, of forces at a state inside a long step."""
@@ -131,9 +131,9 @@ class Bookkeeping:
     def looks(self, found: Sequence[Mapping[str, Scalar]], begin: Scalar, span: Scalar) -> None:
         """Keep peaks and means of what was looked at four times in a step, equally far apart."""
         sizes = {name: [one[name] for one in found] for name in found[0]}
-        if self.motion.loop:
-            self.motion.loop.means(sizes, begin, span)
-        crests(sizes, begin, span)
+        if loop := self.motion.loop:
+            loop.means(sizes, begin, span)
+        crests(sizes, begin, span, loop.caps() if loop else None)
 
     def passes(self, firm: Scalar, t: Scalar) -> None:
         """Count positions in which rows depend on each other: `firm`, seen at times t one after the other, falls to 0

@@ -138,7 +138,7 @@ class Acting:
     wanted: Vector = field(default_factory=list)  # the references of the control loop
     weak: Scalar = False  # where drives ask for what the mechanism cannot do: rows depend on each other
     firm: Scalar = 1.0  # how far rows are from depending on each other, from 1 down to 0
-    left: Scalar = 0.0  # what the friction of pins leaves open (N m)
+    left: Scalar = 0.0  # what the friction of pins leaves open, of its torque
     locks: Scalar = 0.0  # how near the pins are to locking, where friction has two solutions: beyond 1
     over: Scalar = None
 
@@ -151,7 +151,8 @@ class Step:
     acts in its last stage; weak: where a drive could not be followed in some stage; residuals: sizes whose largest is
     kept, by name; counts: what is counted; pose, contacts, steered: of a stepper of impulses, the end's pose, its
     contacts, and the generalised forces of actuators; shown: what gives the forces at its end, if it knows them; bend:
-    the fourth-degree part of `z` and `w` inside it, u^2 (1 - u)^2 times this, if it knows it.
+    the fourth-degree part of `z` and `w` inside it, u^2 (1 - u)^2 times this, if it knows it; noise: squares of how
+    far accelerations at its end are noise, and of how large they are, if it knows that.
     """
 
     end: State
@@ -165,6 +166,13 @@ class Step:
     weak: Scalar = None
     shown: Callable[[], Acting] | None = None
     bend: tuple[Vector, Vector] | None = None
+    noise: tuple[Scalar, Scalar] | None = None
+
+
+UNREFINED = (
+    "does not say what is finer, by which errors are estimated: define finer(self), which gives the same stepper with "
+    "tolerances that halve its steps"
+)
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,11 @@ class Stepper:
         raise NotImplementedError(f"{type(self).__name__} does not say how it takes a step: define take")
 
     @property
+    def refinable(self) -> bool:
+        """Whether it says what is finer."""
+        return not self.adaptive or type(self).finer is not Stepper.finer
+
+    @property
     def remembers(self) -> bool:
         """Whether steps of impulses use what acted in the last one; continuous laws are then computed inside them."""
         return False
@@ -202,7 +215,9 @@ class Stepper:
         return {name: float(getattr(self, name)) for name in self.numbers}
 
     def finer(self) -> Stepper:
-        """The same with half its step."""
+        """The same with half its step; an adaptive stepper must say what that is."""
+        if self.adaptive:
+            raise InputError(f"{type(self).__name__} {UNREFINED}")
         return dataclasses.replace(self, step=self.step / 2)  # type: ignore[attr-defined, call-arg]
 
     def whole(self, time: float) -> float:

@@ -181,6 +181,17 @@ class ChosenStep(Onset):
         pull: Vector = branch(opens, seldom(lambda: closing(responses, rest, slow)), lambda: [x + 0.0 for x in none])
         return pull
 
+    def mode(
+        self, i: int, active: Scalar, found: Scalar, normal: Scalar, opens: Scalar, leaves: Scalar, slip: Scalar
+    ) -> Scalar:
+        """How a contact goes on; one that does not push any more where something strikes, by its force carried on to
+        the end of this pass, has let go there, however slowly it opens, and takes no part in the impact."""
+        k, old = self.k, self.recent
+        force = normal / maximum(k, NOTHING)
+        carried = force + k / maximum(k + old.length, NOTHING) * (force - old.normal[i])
+        released = (self.going.aim == GO) & ((normal <= 0) | ((old.length > 0) & (old.normal[i] > 0) & (carried < 0)))
+        return where(released, OPEN, super().mode(i, active, found, normal, opens, leaves, slip))
+
     def waiting(self, leaves: Scalar) -> Scalar:
         """A contact that hardly opens is not let go yet."""
         return where(leaves, self.learning, True)

@@ -167,7 +167,7 @@ class RigidStep:
         striking = [
             self.strikes(c, before[i], bounce[i], old[2 * i], old[2 * i + 1]) for i, c in enumerate(near.contacts)
         ]
-        impact = either(striking)
+        impact = either([strikes & (gap <= 0) for strikes, gap in zip(striking, gaps, strict=True)])  # not one far away
         held, blocked = list(before), []  # blocked: joints and drives leave the contact no way
         for i in every:
             if near.contacts[i].tangential is None:  # frictionless: a tangential row that does nothing

@@ -210,14 +210,21 @@ class Pass:
         if not idle:
             return free
         hit = [x > 0.5 for x in self.hit]
+        stays = [where(self.rebounds, self.stays(i, dot(n, self.v)), True) for i, n in enumerate(near.normals)]
         active = [
-            (mode > OPEN) | (self.impact & (mask | (gap <= CLOSED)))
-            for mode, mask, gap in zip(self.state.modes, hit, gaps, strict=True)
+            (mode > OPEN) | (self.impact & (mask | ((gap <= CLOSED) & there)))
+            for mode, mask, gap, there in zip(self.state.modes, hit, gaps, stays, strict=True)
         ]
         some = either([a | b for a, b in zip(active, hit, strict=True)])
         found: Ends = branch(some, lambda: self.collide(gaps, active, hit), lambda: free)
         self.apart = [touch.gap for touch in found.touches]
         return found
+
+    def stays(self, i: int, opening: Scalar) -> Scalar:
+        """Whether a contact that is shut where something strikes is struck, too: what leaves is not, nor what pushed in
+        the last pass and has let go at its end, unless an impact has thrown it back."""
+        released = (self.state.modes[i] == OPEN) & (self.recent.normal[i] > 0)
+        return where(released, opening < -STILL, opening <= STILL)
 
     def collide(self, gaps: Vector, active: Vector, hit: Vector) -> Ends:
         """Impulses of active contacts, which stay shut or, in an impact, rebound; what is hit next is closed."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from ...engine.typing import Scalar, Vector
+from ...engine.values import where
 from ...errors import InputError
 from ...numerics.choice import maximum
 from ...numerics.linalg import dot
@@ -39,6 +40,7 @@ DENSE = (
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 LOOKS = 50.0  # times rtol: what forces and references may be off the polynomials that stand for them
+STABLE = 3.25  # times 1 / h: steps are stable up to this rate of decay
 INSTANT = 1e-10, 1e-11  # s, and of the time: far above the shortest step
 
 
@@ -89,7 +91,19 @@ class RungeKutta(Stepper):
             error = maximum(error, abs(h * dot(ERROR, slope)) / scale)
         z, w = ([p.slope.z for p in points], [p.slope.w for p in points])
         bend = [[h * dot(DENSE, slope) for slope in zip(*part, strict=True)] for part in (z, w)]
-        return replace(step, error=error, bend=(bend[0], bend[1]))
+        heard = noise(points[-2:], h) if motion.loop else None  # the answer of contacts to their depth is none
+        return replace(step, error=error, bend=(bend[0], bend[1]), noise=heard)
+
+
+def noise(points: Sequence[Point], h: Scalar) -> tuple[Scalar, Scalar]:
+    """Of a step that stability bounds, and not its error: how far accelerations in two states at its end are apart
+    (Hairer, Norsett and Wanner, IV.2), else 0; and how large they are.  Only rates are asked: what damps them steeply
+    is what a step cannot follow, and answers to the errors of rates with forces that are noise."""
+    one, other = points
+    answer, apart, size = 0.0, 0.0, 0.0
+    for x, y, a, b in zip(one.state.v, other.state.v, one.slope.v, other.slope.v, strict=True):
+        answer, apart, size = answer + (a - b) * (a - b), apart + (x - y) * (x - y), size + b * b
+    return where(h * h * answer > STABLE * STABLE * apart, answer, 0.0), size
 
 
 def judged(

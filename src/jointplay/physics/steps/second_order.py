@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from ...engine.text import branch, loop, seldom, subroutine
 from ...engine.trees import mapped
-from ...engine.typing import Scalar, Vector
+from ...engine.typing import Matrix, Scalar, Vector
 from ...engine.values import sqrt, where
 from ...numerics.choice import maximum, minimum
 from ...numerics.linalg import Pair
@@ -24,13 +24,14 @@ from ..contacts import contacts, reaction
 from ..dynamics import ConstraintRows
 from ..loop import Command
 from ..step import Acting, Reaction, State, Step, Touch
-from .first_order import ContactRows, Ends
-from .passes import NOTHING, Pass
+from .first_order import ContactRows, Ends, closing
+from .passes import CLOSED, NOTHING, STILL, Pass
 
 IMPACT, LEARN, TRY, GO = 0.0, 1.0, 2.0, 3.0  # what a pass is for
 BOUNCES = 6  # impacts in a step; what strikes after them rests
 IMPACTS = 12  # in a step at most; what is open still is moved out of penetration, and strikes in the next step
-PASSES = 3 + 4 * IMPACTS
+KNOCKS = 40  # more impacts at the instants of those, by which contacts that are shut throw bodies at each other
+PASSES = 3 + 4 * IMPACTS + KNOCKS
 DEEP = 1e-12  # m or rad: an open contact that ends deeper has been struck
 HOPS = 4.0  # times the approach that is seen at once as penetration: what is slower does not rebound
 TOGETHER = 1e-3  # of the step: impacts that lie so near strike at once
@@ -49,7 +50,8 @@ class Going:
     aim: Scalar  # what the next pass is for
     k: Scalar  # its length (s)
     rest: Scalar  # what is left of the step (s)
-    strikes: Scalar  # how many impacts it had
+    strikes: Scalar  # how many times something struck in it
+    knocks: Scalar  # how many more impacts these made at the same instants
     hit: Vector  # 1 for contacts that strike next
     struck: Vector  # 1 for contacts that were struck in this step
     slips: Vector  # of the contacts (m/s)
@@ -113,7 +115,7 @@ class SecondOrder(Pass):
         if not motion.fixed:
             aim, k = where(last < 0, LEARN, aim), where(last < 0, BRIEF * self.h, k)
         seen = none, none, none, [*none, *none], reactions
-        return Going(self.now, turns, aim, k, self.h, 0.0, *seen, watched, sizes, 0.0, 0.0, 1.0)
+        return Going(self.now, turns, aim, k, self.h, 0.0, 0.0, *seen, watched, sizes, 0.0, 0.0, 1.0)
 
     # -- what the step leaves for the record
     def acted(self, going: Going) -> Acting:
@@ -190,7 +192,8 @@ class SecondOrder(Pass):
         """One pass, and whether another is needed."""
         aim = going.aim
         self.going, self.tries = going, aim == TRY
-        impact, learning, rebounds = aim == IMPACT, aim == LEARN, going.strikes <= BOUNCES
+        impact, learning = aim == IMPACT, aim == LEARN
+        rebounds = (going.strikes <= BOUNCES) & (going.knocks < KNOCKS - 2)
         end = self.motion.after - (going.rest - going.k)
         self.begin(going.state, end, going.k, going.hit, impact, learning, impact & rebounds, counts=~learning)
         this = self.passed()
@@ -246,6 +249,19 @@ class SecondOrder(Pass):
         gained when it is seen."""
         return HOPS * DEEP / self.h if self.motion.fixed else 0.0
 
+    def hold(self, responses: Matrix, opening: Vector, active: Vector) -> Vector:
+        """What strikes after many impacts in a step stays shut with all that struck in it: contacts may knock each
+        other open over and over, and would never rest."""
+        if not self.motion.fixed or self.impact is False:
+            return []
+        late, seen = self.impact & (self.going.strikes > BOUNCES), zip(self.hit, self.going.struck, strict=True)
+        slow = [late & shut & ((hit > 0.5) | (struck > 0.5)) for shut, (hit, struck) in zip(active, seen, strict=True)]
+        opens = either([one & (rate > 0.0) for one, rate in zip(slow, opening, strict=True)])
+        rest = [-rate for rate in opening]
+        none = [0.0 for _ in opening]
+        pull: Vector = branch(opens, seldom(lambda: closing(responses, rest, slow)), lambda: [x + 0.0 for x in none])
+        return pull
+
     def sinks(self, i: int, gap: Scalar) -> Scalar:
         """Where an open contact ends in penetration."""
         return (self.state.modes[i] == OPEN) & (gap < minimum(self.recent.gap[i], 0.0) - DEEP)
@@ -275,7 +291,8 @@ class SecondOrder(Pass):
         recent = replace(new.recent, gap=old.recent.gap, opening=old.recent.opening, length=length)
         learnt = replace(old, modes=new.modes, recent=recent)
         rest = where(goes, going.rest - going.k, going.rest)
-        over = self.over(ahead, rest)
+        knocked = self.knocked(this) if deep else impact & False
+        over = where(knocked, False, self.over(ahead, rest))
         k, hit, struck = where(learns, rest, maximum(rest, TOGETHER * h)), going.hit, going.struck
         impulses, reactions = going.impulses, going.reactions
         if deep:
@@ -292,10 +309,11 @@ class SecondOrder(Pass):
             later = going.strikes > 0.0
             unwritten = (later & self.motion.strikes) | (~later & self.motion.begins)
             branch(some & unwritten, lambda: record.impacts(ends.touches, near, t), lambda: None)
-            added = mapped(lambda x, y: x + y, (this.impulses, this.reactions), (impulses, reactions))
-            impulses, reactions = choose(some, added, (impulses, reactions))
+            largest = larger(this.impulses, impulses), strongest(this.reactions, reactions)
+            impulses, reactions = choose(some, largest, (impulses, reactions))
+            k = where(knocked, 0.0, k)
         self.begun()
-        aim = where(impact, where(over, IMPACT, LEARN), where(learns, TRY, where(goes, IMPACT, GO)))
+        aim = where(impact, where(over | knocked, IMPACT, LEARN), where(learns, TRY, where(goes, IMPACT, GO)))
         after = choose(impact | goes, ahead, replace(going, watched=ahead.watched))
         return replace(
             after,
@@ -304,12 +322,22 @@ class SecondOrder(Pass):
             k=k,
             rest=rest,
             strikes=going.strikes + where(goes, 1.0, 0.0),
+            knocks=going.knocks + where(knocked, 1.0, 0.0),
             hit=hit,
             struck=struck,
             impulses=impulses,
             reactions=reactions,
             error=ahead.error,
         ), ~over
+
+    def knocked(self, this: Passed) -> Scalar:
+        """Whether an impact has thrown bodies against contacts that are shut: they are struck at the same instant, one
+        impact after the other, for Newton's rule tells what becomes of an approach."""
+        new = this.ahead.state
+        assert new.recent is not None
+        each = zip(new.modes, this.gaps, new.recent.opening, strict=True)
+        thrown = [(mode == OPEN) & (gap <= CLOSED) & (rate < -STILL) for mode, gap, rate in each]
+        return self.impact & either(thrown) & (self.going.knocks < KNOCKS)
 
     def begun(self) -> None:
         """Write down what a continuous law says first: the first pass has no length."""
@@ -320,6 +348,17 @@ class SecondOrder(Pass):
         steered = self.steered_by(self.torques)
         first = first & self.motion.begins
         branch(first, lambda: self.motion.record.begun(self.state, acting, steered), lambda: None)
+
+
+def larger(new: Vector, old: Vector) -> Vector:
+    """Of impulses of contacts, normal and tangential in turn, those of the stronger of two impacts."""
+    stronger = [new[i] > old[i] for i in range(0, len(new), 2)]
+    return [where(stronger[j // 2], a, b) for j, (a, b) in enumerate(zip(new, old, strict=True))]
+
+
+def strongest(new: list[Reaction], old: list[Reaction]) -> list[Reaction]:
+    """Of impulses of joints those of the stronger of two impacts."""
+    return [choose(a.x * a.x + a.y * a.y > b.x * b.x + b.y * b.y, a, b) for a, b in zip(new, old, strict=True)]
 
 
 def choose(mask: Scalar, a: Pick, b: Pick) -> Pick:
