@@ -21,7 +21,8 @@ import jointplay as jp
 from jointplay import results
 from jointplay.errors import ComputationFailed, InputError
 from jointplay.simulation import FixedRungeKutta, MoreauJean, default_stepper
-from jointplay.simulation.companions import UNKNOWN, last, step_errors
+from jointplay.simulation.companions import UNKNOWN, step_errors
+from jointplay.simulation.headlines import last
 
 JOINTS = ("revolute", "revolute", "revolute", "prismatic", "slot", "rod", "gear", "weld")
 NORMAL = ("hertz", "hunt_crossley", "lankarani_nikravesh", "lee_wang", "flores", "exact_restitution")

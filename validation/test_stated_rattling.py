@@ -10,7 +10,7 @@ import numpy as np
 
 import jointplay as jp
 from jointplay import results
-from jointplay.simulation.companions import last
+from jointplay.simulation.headlines import last
 
 DRAWN = 40
 NOTICED = 1e-3  # of a number: an error that is smaller harms nobody

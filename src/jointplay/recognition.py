@@ -6,7 +6,7 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,8 @@ TOGETHER = (
     "reference tracking_error channel_unit error_max error_rms",
     "kinetic potential",
 )
+NOTHING, KNOWN = 1e-9, 1e-3  # SI units, and of itself: a smaller number is rounding if its error is not smaller
+LEAST, UNSURE = 1e-15, 0.1  # the same of forces, energies and the like: those of tiny mechanisms are as small
 
 
 def mistaken(path: Path) -> str:
@@ -162,3 +164,19 @@ def _variables(run: Dataset) -> Iterator[str]:
         lacking = [other for other in others if first in run and other not in run]
         if lacking:
             yield f"it has {first}, but no {lacking[0]}"
+
+
+def rounding(entry: Mapping[str, Any]) -> bool:
+    """Whether a headline number is nothing but rounding, beside its error and, where it is no length and no angle, by
+    being called determined all the same, which it is beside the largest of its kind.
+
+    >>> known = {"unit": "J", "determined": True}
+    >>> rounding(known | {"value": 2e-11, "error": 1e-13}), rounding(known | {"value": 2e-17, "error": 1e-17})
+    (False, True)
+    """
+    value, error = abs(entry["value"]), entry["error"]
+    if error is None:
+        return False
+    if entry["unit"] in ("m", "rad"):
+        return bool(KNOWN * value <= error < NOTHING - value)
+    return bool(UNSURE * value <= error < (NOTHING if entry["determined"] else LEAST) - value)

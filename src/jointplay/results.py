@@ -25,6 +25,7 @@ from .model.parts import ModelError
 from .parts.units import everyday
 from .physics import record
 from .recognition import flaw, mistaken
+from .recognition import rounding as rounding
 from .series import apart as apart
 from .series import deviation as deviation
 from .series import when as when
@@ -39,7 +40,6 @@ FORMAT_VERSION = 2
 UNCONTROLLED = "model_without_control"  # of a run whose control loop no file can hold
 NOT_DETERMINED = "not_determined"  # the attribute that lists headline numbers which another tolerance would change
 SUFFIXES = (".nc", ".csv", ".parquet")
-NOTHING, KNOWN = 1e-9, 1e-3  # SI units, and of itself: a smaller number is rounding if its error is not smaller
 CHUNK = 65_536  # rows of a NetCDF file that have one check sum
 
 
@@ -375,7 +375,7 @@ def spoken(entry: Mapping[str, Any]) -> str:
     share = ".share_" in entry.get("name", "")
     size, unit = (100.0, "%") if share else everyday(value, unit)
     unit = "" if unit in ("", "1") else f" {unit}"
-    if not share and error is not None and KNOWN * abs(value) <= error < NOTHING - abs(value):
+    if not share and rounding(entry):
         return f"0{unit}"
     value, error = size * value, error and max(size * error, 0.1 if share else 0.0)
     if not entry["determined"] or error is None:

@@ -383,6 +383,20 @@ forces: {{blow: {{kind: force, at: block.centre, y: {{kind: table, interpolation
     assert "is damping" not in calm.attrs["notes"]
 
 
+def test_a_law_that_knows_no_approach_speed_is_not_blamed_for_one():
+    """adams_impact damps by the rate alone: at 5 m/s most of the force is damping, and right."""
+    law = "{kind: compliant, normal: {law: adams_impact, stiffness: 1e7, damping: 1e5, ramp: 1e-5}}"
+    text = f"""
+gravity: [0, 0]
+ground: {{points: {{O: [0, 0]}}}}
+bodies: {{block: {{mass: 1, inertia: 0.01}}}}
+joints: {{S: {{kind: slot, between: [ground.O, block.centre], axis: [1, 0], clearance: 1 mm, contact: {law}}}}}
+start: {{block.y: 0, block.y.rate: 5}}
+"""
+    run = jp.simulate(jp.loads(text), 0.001, error=False)
+    assert run.peak_normal.max() > 1e5 and "is damping" not in run.attrs["notes"]
+
+
 def test_friction_without_a_journal_radius_has_no_moment_that_is_rounding():
     """2e-9 N m +- 7e-8 was the largest error of all, "3e+03 %"."""
     loose = jp.library.slider_crank(speed=30.0).loosen("J3", 2e-4, contact=jp.Rigid(friction=0.1, restitution=0.3))

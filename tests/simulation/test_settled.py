@@ -27,8 +27,8 @@ def test_the_whole_run_does_not_know_when_it_settles(mechanism):
     if mechanism is LOOSE:
         assert all(plain[name].identical(told[name]) for name in plain.data_vars)
         assert plain.attrs["audit"] == told.attrs["audit"]
-    else:  # but for the one step more that ends there
-        assert told.attrs["steps"] <= plain.attrs["steps"] + 3
+    else:  # but for the one step more that ends there, after which contacts are met in other steps
+        assert told.attrs["steps"] <= 1.05 * plain.attrs["steps"] + 3
         for name in ("angle", "x", "peak_force"):
             assert np.allclose(plain[name], told[name], rtol=1e-4, atol=1e-7), name
     assert "settled" not in plain.attrs
@@ -119,3 +119,38 @@ def test_settled_adds_no_sample(stepper):
     loose = jp.library.slider_crank(speed=30.0).loosen("J3", 5e-4, contact=jp.Rigid(restitution=0.5))
     run = jp.simulate(loose, 0.1, stepper, every=1e-3, settled=0.0333, error=False)
     assert run.time.values == pytest.approx(1e-3 * np.arange(101), rel=1e-9)
+
+
+def test_counting_anew_twice_or_going_back_keeps_the_peaks_of_the_whole_run():
+    """They were those since the last time: 15.8 N m of the motor, which gave 16.6 before."""
+    once, twice, back = (jp.Simulation(jp.library.slider_crank(speed=30.0)) for _ in range(3))
+    for sim in (once, twice, back):
+        sim.advance(0.1)
+        sim.count_anew()
+        sim.advance(0.15)
+    twice.count_anew()
+    here = back.snapshot()
+    back.advance(0.2)
+    back.reset(here)
+    found = []
+    for sim in (once, twice, back):
+        sim.advance(0.2)
+        found.append(sim.result())
+    whole = jp.Simulation(jp.library.slider_crank(speed=30.0))
+    for t in (0.1, 0.15, 0.2):
+        whole.advance(t)
+    for run in found:
+        for name in ("peak_force", "peak_force_time", "peak_effort", "peak_effort_time"):
+            np.testing.assert_array_equal(run[name], whole.result()[name])
+    assert [run.attrs["settled"] for run in found] == [0.1, 0.15, 0.1]
+    np.testing.assert_array_equal(found[2].peak_force_settled, found[0].peak_force_settled)
+
+
+def test_each_lane_and_steps_that_ask_for_no_time_count_from_where_they_are():
+    sim = jp.Simulation(jp.library.slider_crank(speed=30.0), jp.FixedRungeKutta(1e-3), lanes=2)
+    sim.step(50)
+    sim.count_anew(0)
+    sim.advance(0.1)
+    sim.count_anew(1)
+    sim.advance(0.2)
+    assert [sim.result(lane).attrs["settled"] for lane in (0, 1)] == [pytest.approx(0.05), 0.1]

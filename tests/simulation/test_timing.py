@@ -90,3 +90,20 @@ start: {{ram.x: 0, ram.x.rate: {speed}}}
         run = jp.simulate(ram, 30 * every, every=every, error=False)
         assert math.isnan(jp.results.when(run, "ram.x", above=0.1 + 1e-6))
         assert jp.results.when(run, "ram.x", above=0.09) == pytest.approx(0.09 / speed, rel=1e-3)
+
+
+def test_a_rate_is_above_a_mark_just_before_or_after_an_impact_too():
+    """A ball dropped by 1 m strikes with 4.429 m/s and leaves with 3.544; samples know less, and it was "never"."""
+    ball = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {ball: {mass: 1, inertia: 1}}
+joints: {J: {kind: prismatic, between: [ground.O, ball.centre], axis: [0, 1], lower: 0.0, stop_restitution: 0.8}}
+start: {ball.y: 1.0}
+""")
+    run, strikes = jp.simulate(ball, 1.0, every=0.01, error=False), math.sqrt(2 / 9.81)
+    assert jp.results.when(run, "ball.y_rate", below=-4.425) == pytest.approx(4.425 / 9.81, abs=1e-9)
+    assert jp.results.when(run, "ball.y_rate", above=3.54) == pytest.approx(strikes, abs=1e-9)
+    for mark, side in ((-4.43, "below"), (3.545, "above")):
+        assert math.isnan(jp.results.when(run, "ball.y_rate", **{side: mark}))
+    smooth = jp.simulate(jp.library.slider_crank(speed=30.0), 0.5, every=0.01, error=False)
+    assert jp.results.when(smooth, "slider.x_rate", above=2.85) == pytest.approx(0.13553, abs=2e-4)

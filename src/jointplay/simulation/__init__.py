@@ -12,7 +12,7 @@ from ..model.clearances import Compliant, Following, Rigid
 from ..model.control import Control
 from ..model.mechanism import Mechanism
 from ..model.units import TIME, UnitError, parse_quantity
-from ..physics.step import Step, Stepper, is_number
+from ..physics.step import UNREFINED, Step, Stepper, is_number
 from ..physics.steps import FixedRungeKutta, MoreauJean, RungeKutta
 from ..system import System
 from .auditing import trust
@@ -23,7 +23,8 @@ from .companions import (
     beyond,
     companions,
     finer_steppers,
-    leaving,
+    least,
+    noted,
     other,
     other_of,
     stated,
@@ -92,7 +93,11 @@ def simulate(
     simulation = planned(mechanism, until, stepper, every, start=start, control=control, **options)
     if late and loop is not None and not loop.settled:
         simulation = planned(simulation.base.with_({"control.settled": late}), until, stepper, every, **options)
+    if error or audit == "convergence":
+        simulation.stepper.finer()  # is refused here, and not after the run, where there is none
     result = run(simulation, progress, strict, late)
+    if error is None and not simulation.stepper.refinable:
+        noted(result, f"no errors are stated: {type(simulation.stepper).__name__} {UNREFINED}")
     if not simulation.status[0].complete:
         return result
     if company.steppers:
@@ -120,7 +125,7 @@ def beside_finer(
         there[repr(finer)] = other(found) if end.complete else end.text
         if end.kind is Ending.INTERRUPTED:
             break
-    result = stated(result, there, base.mechanism, HALVED, beyond(result, simulation), leaving(simulation))
+    result = stated(result, there, base.mechanism, HALVED, beyond(result, simulation), least(result, simulation))
     return with_slips(result) if own.impulsive and not own.adaptive else result
 
 
@@ -133,7 +138,7 @@ def with_companions(
 ) -> Dataset:
     """A result with its errors by its companions: beside it, or after it in its place."""
     found: dict[str, Other | str] = {}
-    known = beyond(result, simulation), leaving(simulation)
+    known = beyond(result, simulation), least(result, simulation)
     patience = PATIENCE * int(simulation.steps[0]) + 1
     for lane, stepper in enumerate(company.steppers, 1):
         if not company.beside:

@@ -89,6 +89,7 @@ def scales(reading: Reading) -> dict[str, float]:
     fallen = potential + reading.largest("potential.fallen", -potential)
     pushed = reading.columns.get("contact.normal.work", np.zeros(1)).max(initial=0.0)  # by what was pressed at first
     available = float(here.kinetic) + fallen + reading.largest("work.turned") + float(pushed)
+    available += sum(max(energy, 0.0) for _, energy in reading.one.given)  # by numbers that were set on the way
     energy = max(available, kinetic)
     length, steps = float(statics.sizes(reading.system)[0]), float(reading.simulation.steps[reading.lane])
     rounding = ROUNDING * (abs(potential) + energy) * math.sqrt(1.0 + steps)
@@ -191,10 +192,8 @@ def swing(reading: Reading) -> float:
 
 
 def imbalance(reading: Reading) -> float:
-    """What samples, which may lie inside steps, leave of the balance of energies (J); nothing is told where numbers
-    were set on the way, which gives energy."""
-    if reading.one.changes:
-        return 0.0
+    """What samples, which may lie inside steps, leave of the balance of energies (J); what numbers that were set on the
+    way gave is known."""
     columns, here, names = reading.columns, reading.one.here, reading.simulation.text.state
     assert names is not None
     done = (-columns[name] if name in LOSSES else columns[name] for name in names.w)

@@ -10,6 +10,7 @@ import numpy as np
 from .. import statics
 from ..errors import InputError
 from ..model.parts import ModelError
+from ..physics.record import MOMENTA
 from ..system import System, structural
 from .steering import Pilot
 
@@ -40,7 +41,7 @@ def give(simulation: Simulation, numbers: Mapping[str, float], lanes: Collection
     said = ", ".join(f"{address} = {x:g}" for address, x in numbers.items())
     moved = {k: moves(simulation, k, system, said) for k, system in found.items()}
     for k, system in found.items():
-        before, old = simulation.energy(k), simulation.system(k).parameters
+        before, old = stored(simulation, k), simulation.system(k).parameters
         new = {a: system.parameters.get(a, 0.0) for a in old | system.parameters}
         write(simulation, k, {a: x for a, x in new.items() if isinstance(x, float) and x != old.get(a, 0.0)})
         one = simulation.each[k]
@@ -48,10 +49,22 @@ def give(simulation: Simulation, numbers: Mapping[str, float], lanes: Collection
         if moved[k] and not simulation.stepper.impulsive:  # whose steps know what to do
             state, time = simulation.state[k], float(simulation.time[k])
             simulation.put(k, statics.nearest(system, state, time, one.freedom))
-        more = simulation.energy(k) - before
-        simulation.run.parameter_words[simulation.index["stepper.energy"], k : k + 1].view(np.float64)[0] += more
+        now = stored(simulation, k)
+        for name, x in now.items():  # what the run began with is by so much more
+            simulation.run.parameter_words[simulation.index[name], k : k + 1].view(np.float64)[0] += x - before[name]
+        more = now["stepper.energy"] - before["stepper.energy"]
         unwritten = not simulation.stepper.impulsive and not simulation.taken[k]  # the sample of the start
         one.given.append((-1.0 if unwritten else float(simulation.time[k]), more))
+
+
+def stored(simulation: Simulation, lane: int) -> dict[str, float]:
+    """What is kept while nothing acts from outside: the energy of a lane, and its momenta where nothing holds it."""
+    system, found = simulation.system(lane), {"stepper.energy": simulation.energy(lane)}
+    if system.mechanism.isolated():
+        q, v = np.split(simulation.state[lane], 2)
+        momenta = system.equations()(system.parameters).momenta(q.tolist(), v.tolist())
+        found |= {f"stepper.momentum.{part}": float(x) for part, x in zip(MOMENTA, momenta, strict=True)}
+    return found
 
 
 def moves(simulation: Simulation, lane: int, after: System, said: str) -> bool:

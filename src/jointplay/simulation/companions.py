@@ -25,11 +25,12 @@ from ..model.mechanism import Mechanism
 from ..physics import record
 from ..physics.step import Stepper
 from ..run import wants_eager
+from .headlines import ABSENT, HEADLINES, MOST, NAMES, REACTIONS, Headlines, headlines, largest, last
 from .judgement import judged
 from .lanes import default_stepper
 from .likeness import Tracks, course, course_of, drawn, forgotten, grazes, misses, strayed, wander
 from .outcome import Finding
-from .second_looks import beside_samples, feeble, surpassed, unlike
+from .second_looks import beside_samples, feeble, first_of_all, surpassed, unbalanced, unlike, unmatched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -45,10 +46,13 @@ WHOLE = (
 HALVED = 2.0  # times the difference to half the step, which is half the error of a scheme of first order
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 SHARED = 0.05  # of the time: by so much shares of it are known at best where a motion is sensitive
-NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is
+NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is, and may as well be none
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
+SHUT = ("sliding", "sticking")  # what contacts are that are not free
 SAME = 1e-9  # m or rad: a motion of less is none
 PICKED = 0.999  # of a peak: where a reaction is so large while it is open, the peak is one that was picked
+POLES = ("force", "force_x", "force_y", "moment", *(name for name in record.BODIES if name.endswith("_acceleration")))
+NOISY = ("forces", "controls", "accelerations", "angular accelerations")  # families in which a steep law is heard
 BESIDE = 0.1  # of the usual conditioning: a peak where it is less belongs to a singular position
 FORGOTTEN = (
     "{0} moves in another way at another tolerance: the motion is sensitive, and numbers that depend on its course, "
@@ -70,30 +74,6 @@ GRAZED = (
     "{0}: comes back from afar and touches at t = {1:.6g} s at {2:.1g} m/s or rad/s, next to nothing: what follows "
     "goes by errors of that speed, and numbers may be off by several times their errors; a tighter tolerance tells"
 )
-# headline numbers, and the families in which one is small beside another
-HEADLINES = {
-    "angle": "angles", "x": "places", "y": "places",
-    "peak_force": "forces", "peak_moment": "forces", "peak_effort": "forces", "peak_normal": "forces",
-    "peak_impulse": "impulses", "joint_impulse": "impulses", "impacts": "counts", "share_free": "shares",
-    "impact_loss": "energies", "friction_loss": "energies",
-    "error_max": "errors", "error_rms": "errors", "control_max": "controls", "control_rms": "controls",
-}  # fmt: skip
-
-
-MOST = ("peak", "joint_impulse", "error_max", "control_max")  # the largest of a motion, often one that three runs share
-REACTIONS = [name for name, family in HEADLINES.items() if family in ("forces", "impulses")]
-NAMES = (*HEADLINES, *(f"{name}_settled" for name in HEADLINES))
-Headlines = dict[str, np.ndarray]
-
-
-class Headline(NamedTuple):
-    """A headline number: its name, value and unit, what it is measured by, and its family."""
-
-    name: str
-    value: float
-    unit: str
-    scale: float
-    family: str
 
 
 class Other(NamedTuple):
@@ -122,7 +102,7 @@ def companions(error: bool | None, given: Stepper | Mechanism, loop: Control | N
     called = loop is not None and not loop.computed
     if error is False or not isinstance(stepper, Stepper) or not stepper.adaptive or called:
         return Company()
-    if error is None and (type(stepper).finer is Stepper.finer or wants_eager()):
+    if error is None and (not stepper.refinable or wants_eager()):
         return Company()
     times, share = (STRUCK, STRUCK_SHARE) if stepper.impulsive else (LOOSER, SHARE)
     try:
@@ -147,12 +127,6 @@ def at_tolerance(stepper: Stepper, times: float) -> Stepper:
     return replace(stepper, **{name: x * times ** powers[name] for name, x in stepper.given().items()})
 
 
-def last(run: Dataset) -> Headlines:
-    """The headline numbers of a result, by variable; of what depends on time the last."""
-    found = {name: run.variables[name] for name in NAMES if name in run.variables}
-    return {name: np.atleast_1d(one.values[-1] if "time" in one.dims else one.values) for name, one in found.items()}
-
-
 def other(run: Dataset) -> Other:
     """What is compared of another run, by its result."""
     return Other(last(run), course(run))
@@ -164,7 +138,8 @@ def other_of(simulation: Simulation, lane: int) -> Other:
 
     with simulation.cut(lane):
         reading = Reading(simulation, lane)
-        found = {name: np.atleast_1d(one[1]) for name, one in reading.variables().items() if name in NAMES}
+        every = reading.variables() | reading.stored()
+        found = {name: np.atleast_1d(one[1]) for name, one in every.items() if name in NAMES}
         if lane in simulation.earlier:
             late = Reading(simulation, lane, late=True).settled()
             found |= {name: np.atleast_1d(one[1]) for name, one in late.items() if name in NAMES}
@@ -174,49 +149,6 @@ def other_of(simulation: Simulation, lane: int) -> Other:
     ends = {name: signal.end for name, signal in record.ENERGIES.items() if name in NAMES}
     found |= {name: reading.columns[end][-1:] for name, end in ends.items() if end in reading.columns}
     return Other(found, course_of(reading))
-
-
-def headlines(run: Dataset, mechanism: Mechanism) -> dict[str, list[Headline]]:
-    """The headline numbers of a run by variable, such as `crank.angle`, `J2.peak_force` and `impact_loss`, measured by
-    themselves or, of a coordinate, by its range."""
-    found: dict[str, list[Headline]] = {}
-    for name, values in last(run).items():
-        family, variable = HEADLINES[name.removesuffix("_settled")], run.variables[name]
-        dimension = variable.dims[-1] if variable.dims and variable.dims[-1] != "time" else ""
-        labels = [str(label) for label in run.variables[dimension].values] if dimension else [""]
-        units = units_of(run, mechanism, name, str(dimension), labels)
-        scales = np.ptp(variable.values, axis=0) if family in ("angles", "places") else np.abs(values)
-        scales = np.ones_like(scales) if family == "shares" else scales
-        names = [f"{label}.{name}" if label else name for label in labels]
-        found[name] = [
-            Headline(key, float(x), unit, float(scale), family)
-            for key, x, unit, scale in zip(names, values, units, scales, strict=True)
-        ]
-    return found
-
-
-def units_of(run: Dataset, mechanism: Mechanism, name: str, dimension: str, labels: Sequence[str]) -> list[str]:
-    """The units of some numbers: drives, channels and actuators have their own, and contacts those of their gaps."""
-    if dimension == "drive":
-        return [mechanism.drives[label].effort_unit.replace(" ", "*") for label in labels]
-    if f"{dimension}_unit" in run.variables:
-        return [str(unit) for unit in run.variables[f"{dimension}_unit"].values]
-    unit = str(run.variables[name].attrs.get("units", "1"))
-    if dimension == "contact":
-        return [unit.split(" or ")[-1 if mechanism.gap_unit(label) == "rad" else 0] for label in labels]
-    return [unit] * len(labels)
-
-
-def largest(found: Mapping[str, list[Headline]], run: Dataset) -> dict[str, float]:
-    """The largest of each family of numbers, beside which rounding is small."""
-    beside = {"energies": "kinetic", "errors": "reference"}
-    most = {family: float(np.ptp(run.variables[name].values, axis=0).max(initial=0.0))
-            for family, name in beside.items() if name in run.variables}  # fmt: skip
-    for one in (one for some in found.values() for one in some):
-        size = max(one.scale, abs(one.value))  # what rests has no range
-        if math.isfinite(size):
-            most[one.family] = max(most.get(one.family, 0.0), size)
-    return most
 
 
 def errors(
@@ -233,18 +165,18 @@ def errors(
     sensitive: no better than a tenth of what is the largest of a motion, and than some of the time of shares; late:
     what errors are at least, by how they were lately."""
     found, entries = headlines(run, mechanism), []
-    most, forces = largest(found, run), ("peak_force", "joint_impulse")
+    most, balanced, forces = largest(found, run), unbalanced(run, mechanism), ("peak_force", "joint_impulse")
     torques = {f"{name}.{force}" for name, joint in mechanism.joints.items() if not joint.points for force in forces}
     for variable, some in found.items():
         for i, (name, value, unit, scale, family) in enumerate(some):
-            if not math.isfinite(value) or (value == 0 and variable.startswith("peak_moment")):
-                continue
-            if name.removesuffix("_settled") in torques:  # of a joint that transmits a torque alone
+            absent = value == 0 and variable.startswith(ABSENT)
+            if not math.isfinite(value) or absent or name.removesuffix("_settled") in torques:  # of a torque alone
                 continue
             found_there = [float(other[variable][i]) for other in others]
             apart = max(abs(value - x) for x in found_there)
             apart = float(drawn(value, found_there)) if draws else apart
-            error = (1.0 if draws else times) * apart + ROUNDING * most[family] if value or apart else 0.0
+            alone = variable.startswith(MOST) and unmatched(value, found_there)
+            error = (1.0 if draws or alone else times) * apart + ROUNDING * most[family] if value or apart else 0.0
             error = max(error, float(late[variable][i])) if late and variable in late and apart else error
             if sensitive:
                 error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
@@ -252,10 +184,12 @@ def errors(
             error = max(apart, feeble(run, name)) if family == "counts" else error
             error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
             if apart <= NOTHING * abs(value) or times == HALVED:  # the same steps, or ends of them that are
-                error = max(error, beside_samples(run, variable, i, value))
+                error = max(error, beside_samples(run, variable, i, value, mechanism))
             error = max(error, surpassed(run, variable, i, value)) if variable.startswith("peak") else error
+            nothing = NOTHING * max(most[family], balanced.get(name.removesuffix("_settled"), 0.0))
+            error = max(error, abs(value)) if 0 < abs(value) <= nothing else error
             known = math.isfinite(error)
-            determined = known and error <= max(UNKNOWN * scale, NOTHING * most[family])
+            determined = known and error <= max(UNKNOWN * scale, nothing)
             shown = {"name": name, "value": value, "unit": unit, "error": error if known else None}
             entries.append({**shown, "determined": determined, "scale": scale})
     return entries
@@ -287,6 +221,19 @@ def passed(run: Dataset, what: str, value: float, open_ways: Sequence[statics.Le
     return any(max(PICKED * way.most, way.now) > PICKED * value or what == "peak_moment" for way in open_ways)
 
 
+def least(run: Dataset, simulation: Simulation) -> dict[str, float]:
+    """What errors of some numbers are at least: companions may share what a step does."""
+    from .reading import Reading
+    from .remarks import noise
+
+    found, share = leaving(simulation), noise(Reading(simulation, 0))
+    for variable, some in headlines(run, simulation.base.mechanism).items() if share else ():
+        for i, one in enumerate(some):
+            heard = one.family in NOISY and not first_of_all(run, variable, i, one.value)
+            found |= {one.name: share * abs(one.value)} if heard else {}
+    return found
+
+
 def leaving(simulation: Simulation) -> dict[str, float]:
     """How far shares of time may be off by chosen steps in which contacts let go, which companions may share."""
     from .reading import Reading
@@ -295,7 +242,8 @@ def leaving(simulation: Simulation) -> dict[str, float]:
     for end in ("", "_settled") if 0 in simulation.earlier else ("",):
         reading = Reading(simulation, 0, late=bool(end))
         kept = {label: name for label in reading.labels if (name := f"{label}.leaving") in reading.run.places}
-        found |= {f"{label}.share_free{end}": reading.number(name) / reading.span for label, name in kept.items()}
+        off = {label: reading.number(name) / reading.span for label, name in kept.items()}
+        found |= {f"{label}.share_{what}{end}": x for label, x in off.items() for what in ("free", *SHUT)}
     return found
 
 
@@ -307,7 +255,7 @@ def with_slips(run: Dataset) -> Dataset:
     sliding, sticking = (
         (mode.values == flag).any(axis=0)
         for flag, text in zip(mode.attrs["flag_values"], mode.attrs["flag_meanings"].split(), strict=True)
-        if text in ("sliding", "sticking")
+        if text in SHUT
     )
     slips = run.variables["contact"].values[sliding & sticking]
     return noted(run, SLIPS.format(slips[0])) if len(slips) else run
@@ -327,7 +275,7 @@ def unbounded(run: Dataset, simulation: Simulation) -> set[str]:
 
     usual = float(np.median([firm(t) for t in np.linspace(time[0], time[-1], 21)]))
     found = set()
-    peaks = (f"peak_{what}{end}" for what in ("force", "moment") for end in ("", "_settled"))
+    peaks = (f"peak_{what}{end}" for what in POLES for end in ("", "_settled"))
     for name in (name for name in peaks if name in run.variables):
         labels, times = run.variables[str(run.variables[name].dims[0])].values, run.variables[f"{name}_time"].values
         found |= {f"{label}.{name}" for label, t in zip(labels, times, strict=True) if firm(t) < BESIDE * usual}

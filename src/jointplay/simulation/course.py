@@ -56,7 +56,7 @@ class Course:
     options: dict[str, Any]  # of the run
     lock: threading.RLock
     settles: float  # s: where a step is to end, since it will be; 0 if nowhere
-    settled: float  # s: when `count_anew` was called
+    settled: dict[int, float]  # s, by lane: when `count_anew` was called
     earlier: dict[int, np.ndarray]  # by lane: its words at that time
 
     def build(self) -> None:

@@ -124,7 +124,7 @@ def unsolved(simulation: Simulation, lane: int, time: float) -> Outcome:
     texts = {
         UNSOLVED: f"the impulses of the contacts violate their conditions by {found.residual:.2g} of the largest",
         UNCLOSED: f"joints and contacts stay open by {found.residual:.2g} m or rad; they may exclude each other",
-        RUBBING: f"the friction of pins leaves {found.residual:.2g} N m open",
+        RUBBING: f"the friction of pins leaves {found.residual:.2g} of its torque open",
     }
     return Outcome(Ending.SOLVER_FAILED, f"{step}: {texts[found.reason]}; {remedy}", time, "", remedy)
 

@@ -39,12 +39,12 @@ ROUNDING = 1e-12  # of an angle of 1 rad, or of the largest length: a smaller ra
 STUDENT = {2: 12.706, 3: 4.303}  # 97.5 % of Student's distribution for so many draws
 COORDINATES = {name: record.BODIES[name].end for name in ("angle", "x", "y")}
 PLAYS = {name: signal.end for name, signal in record.JOURNALS.items()} | {"gap": record.CONTACTS["gap"].end}
-SUMS = {name: record.ENERGIES[name].end for name in ("impact_loss", "friction_loss")}
+SUMS = {name: signal.end for name, signal in record.ENERGIES.items() if name not in ("kinetic", "potential")}
 LATELY = 0.02  # of the samples: where two runs cross each other their difference is nothing for a moment
 
 
 def course(run: Dataset) -> Tracks:
-    """Places, gaps and losses of a result over time."""
+    """Places, gaps, work and losses of a result over time."""
     names = (name for name in ("time", *COORDINATES, *PLAYS, *SUMS) if name in run.variables)
     return {name: run.variables[name].values for name in names}
 
@@ -130,8 +130,8 @@ def sizes_of(own: Mapping[str, np.ndarray], name: str, labels: Sequence[str], me
 
 
 def wander(run: Dataset, others: Sequence[Tracks], times: float, draws: bool) -> dict[str, np.ndarray]:
-    """The estimated errors of the coordinates of a run, [time, body], and of its losses, [time, 1], over time: so many
-    times the largest difference to the others, or how far another draw may be; the largest of a while."""
+    """The estimated errors of the coordinates of a run, [time, body], and of its work and losses, [time, 1], over
+    time: so many times the largest difference to the others, or how far another draw may be; the largest of a while."""
     own, found = course(run), {}
     for name in (name for name in (*COORDINATES, *SUMS) if name in own):
         values, seen = own[name].reshape(len(own["time"]), -1), []
@@ -185,7 +185,7 @@ def grazes(run: Dataset) -> dict[str, tuple[float, float]]:
         inside = np.searchsorted(time, struck)
         for k in range(1, len(struck)):
             gone = run.variables["gap"].values[inside[k - 1] : inside[k], i].max(initial=0.0)
-            if speeds[k] < GRAZED * gone / (struck[k] - struck[k - 1]):
+            if speeds[k] * (struck[k] - struck[k - 1]) < GRAZED * gone:
                 found.setdefault(label, (float(struck[k]), float(speeds[k])))
     return found
 

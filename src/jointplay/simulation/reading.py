@@ -93,7 +93,7 @@ class Reading:
     def rows(self, stream: str) -> dict[str, np.ndarray]:
         """The rows of a stream."""
         found = self.run.rows(stream, self.lane)
-        kept = found["time"] >= (self.simulation.settled if self.late else -math.inf)
+        kept = found["time"] >= (self.simulation.settled[self.lane] if self.late else -math.inf)
         if "duration" in found:  # the last step may go beyond the end, and a contact end there
             kept &= found["time"] + found["duration"] <= self.simulation.ends[self.lane]
         if kept.all():
@@ -337,9 +337,10 @@ class Reading:
                 value = rows[signal.end][-1] - self.earlier(signal.end) if len(rows["time"]) else 0.0
                 found[name] = ((), float(value), {"units": signal.unit, "long_name": signal.text})
         kept: Variables = {}
+        since = self.simulation.settled[self.lane]
         for name, (dims, values, *said) in found.items():
             if dims not in ("impact", "loss") and name != dims and np.issubdtype(np.asarray(values).dtype, np.number):
-                text = f"{said[0].get('long_name', name) if said else name}, from {self.simulation.settled:g} s on"
+                text = f"{said[0].get('long_name', name) if said else name}, from {since:g} s on"
                 place = f"{name.removesuffix('_time')}_settled{'_time' if name.endswith('_time') else ''}"
                 kept[place] = (dims, values, {**(said[0] if said else {}), "long_name": text})
         return kept
@@ -376,7 +377,7 @@ def dataset(simulation: Simulation, lane: int) -> Dataset:
         "notes": json.dumps([*reading.system.notes, *one.notes, *remarks(reading, outcome, among)]),
     }
     if reading.before is not None:
-        attrs["settled"] = simulation.settled
+        attrs["settled"] = simulation.settled[lane]
     elif one.pilot:
         attrs["settled"] = one.pilot.control.settled
     if one.pilot:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import statics
+from ..elements import Joint
 from ..model.clearances import Compliant, Rigid
 from ..physics.knots import motions
 from ..physics.record import CONTACTS, JOURNALS, MEANINGS, MODE, MULTIPLIER
@@ -25,7 +26,7 @@ NEAR, SWINGS, RAISED = 0.02, 0.05, 1.1  # of a run, about a peak; rad; times the
 SLIDING, OPEN = MEANINGS.index("sliding"), 0.1  # from which mode on a contact lasts; of the samples: for a while
 SLIP = CONTACTS["slip"].end
 BETWEEN = 1.0  # rad, between two samples: of what goes farther they show little
-DWARFED = 1e-6  # of the kinetic energy: a body with less
+DWARFED, STILL = 1e-6, 1e-24  # of the kinetic energy: a body with less; one that has its rounding alone, and rests
 LOCKING = (
     "friction of a pin was so large beside its levers that it may lock: rigid bodies then have two solutions, and the "
     "one that goes on from little friction was taken (Painleve's paradox); play with compliant contact tells more"
@@ -34,6 +35,12 @@ UNSHARED = (
     "{0}: balance does not determine these reactions, for more joints, closed contacts or friction at rest hold than "
     "are needed; those told are one way to share the load, and {1}. What bears how much is up to stiffness: leave out "
     "what is not needed, or use compliant contact"
+)
+STIFF, NOISE = 0.01, 0.1  # of the steps: as long as stability allows; of the largest acceleration: more is heard
+STEEP = (
+    "the control law answers steeply to rates: steps are as long as stability allows, and accelerations swing by "
+    "{0:.0f} % of the largest with the errors of rates; largest forces and torques may be such noise, which companions "
+    "share: a smaller rtol tells them"
 )
 RUBBING = "friction goes by them, so that motion and losses are those of one way, too"
 
@@ -60,6 +67,8 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
             yield f"only the first {most:,} impacts are listed; {later}"
     if reading.largest("locks") > 1:
         yield LOCKING
+    if (share := noise(reading)) > 0:
+        yield STEEP.format(100 * share)
     yield from strained(reading)
     yield from begun(reading)
     if among:
@@ -71,6 +80,14 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
         yield f"{text}; choose a shorter time between samples. Peaks are taken over all steps"
 
 
+def noise(reading: Reading) -> float:
+    """How far accelerations are noise where steps are as long as stability allows, beside the largest; 0 if little."""
+    if reading.lasting("steps.stiff") <= STIFF * reading.steps:
+        return 0.0
+    share = math.sqrt(reading.largest("noise") / max(reading.largest("noise.beside"), 1e-300))
+    return share if share > NOISE else 0.0
+
+
 def dwarfed(reading: Reading) -> Iterator[str]:
     """Notes of bodies in rigid joints with play that have so little of the kinetic energy that chosen steps, which are
     judged by that of all bodies too, know their motion less well."""
@@ -80,7 +97,9 @@ def dwarfed(reading: Reading) -> Iterator[str]:
     rates = [reading.columns[f"{name}.rate"] for name in reading.system.coordinates]
     energy = (reading.one.here.mass[:, None] * np.square(rates)).reshape(len(names), 3, -1).sum(axis=1).max(axis=1)
     for name, share in zip(names, energy / max(energy.sum(), 1e-300), strict=True):
-        if 0 < share < DWARFED and any(name in map(reading.mechanism.owner, joint.between) for joint in rigid.values()):
+        if STILL < share < DWARFED and any(
+            name in map(reading.mechanism.owner, joint.between) for joint in rigid.values()
+        ):
             yield (
                 f"{name} has at most {share:.0e} of the kinetic energy, and chosen rigid steps go by all of it: "
                 "numbers of its joints may be off by some percent; compute it by itself, or with steps of one length"
@@ -115,29 +134,18 @@ def coarse(reading: Reading) -> str:
 
 def strained(reading: Reading) -> list[str]:
     """Notes of contacts that are hardly those of a machine: of rigid ones spikes of a force that only hard walls bear,
-    of compliant ones walls that give way by more than the play, and laws that damp more than an impact would.
+    of compliant ones what `soft` tells.
 
     A journal whose load changes sides is thrown round its bearing, and held by forces that grow as the play shrinks.
     """
-    notes = []
+    notes: list[str] = []
     for label in reading.labels if len(reading.time) else ():
         joint = reading.mechanism.joints[reading.mechanism.owner(label)]
         if not joint.loose or joint.play_unit != "m":
             continue
         force, mean = reading.largest(f"{label}.normal"), float(reading.columns[f"{label}.normal"].mean())
         if not reading.stepper.impulsive:
-            depth = reading.largest(f"{label}.depth")
-            if depth > joint.looseness:
-                notes.append(
-                    f"{label}: its wall gives way by {1e3 * depth:.3g} mm, more than its clearance of "
-                    f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
-                )
-            if force > MORE * statics.borne(joint, depth, 1.0) > 0:  # more than at the speed at which it began
-                notes.append(
-                    f"{label}: its largest contact force, {force:.6g} N, is damping: where it was deepest it bears "
-                    f"{statics.borne(joint, depth):.3g} N at rest. Its law measures rates by the speed at which the "
-                    "contact began, and later it was pressed in faster; hertz or kelvin_voigt tell what is left"
-                )
+            notes += soft(reading, label, joint, force)
         elif force > SPIKE * mean and force > SOFT * joint.looseness:
             far = f"{force / mean:.0f} times the mean" if mean else "seen in no sample"
             notes.append(
@@ -153,6 +161,24 @@ def strained(reading: Reading) -> list[str]:
                 "mostly do: compliant contact tells what is left"
             )
     return notes
+
+
+def soft(reading: Reading, label: str, joint: Joint, force: float) -> Iterator[str]:
+    """Notes of a compliant contact with a largest force (N): walls that give way by more than the play, and a law that
+    damps more than an impact would."""
+    depth = reading.largest(f"{label}.depth")
+    if depth > joint.looseness:
+        yield (
+            f"{label}: its wall gives way by {1e3 * depth:.3g} mm, more than its clearance of "
+            f"{1e3 * joint.looseness:.3g} mm: the law is soft for this load (Compliant.from_material)"
+        )
+    begun, faster = (statics.borne(joint, depth, 1.0, approach) for approach in (1.0, 2.0))
+    if force > MORE * begun > 0 and begun != faster:  # more than at the speed at which it began, which counts
+        yield (
+            f"{label}: its largest contact force, {force:.6g} N, is damping: where it was deepest it bears "
+            f"{statics.borne(joint, depth):.3g} N at rest. Its law measures rates by the speed at which the "
+            "contact began, and later it was pressed in faster; hertz or kelvin_voigt tell what is left"
+        )
 
 
 def swinging(reading: Reading, label: str) -> float:

@@ -83,7 +83,7 @@ class Simulation(Course):
         self.until, self.every, self.reclose, self.share = until, every, reclose, share
         self.most_steps = most_steps
         self.settles = settles  # s: where a step is to end, for `count_anew`
-        self.settled = 0.0  # s: when `count_anew` was called
+        self.settled: dict[int, float] = {}  # s, by lane: when `count_anew` was called
         self.earlier: dict[int, np.ndarray] = {}  # by lane: its words at that time
         self.asked = FAR if until is None else until  # s: where it was last asked to go
         self.options = {"eager": eager, "fma": fma, "quick": quick}
@@ -273,8 +273,8 @@ class Simulation(Course):
         """All that is needed to go on from here."""
         run = self.run
         rows = {name: [list(parts) for parts in lanes] for name, lanes in run.collected.items()}
-        arrays = run.state_words.copy(), run.parameter_words.copy()
-        return (*arrays, rows, list(self.outcomes), [lane.copy() for lane in self.each], self.program)
+        arrays, settled = (run.state_words.copy(), run.parameter_words.copy()), (dict(self.settled), dict(self.earlier))
+        return (*arrays, rows, list(self.outcomes), [lane.copy() for lane in self.each], settled, self.program)
 
     def reset(
         self,
@@ -286,13 +286,14 @@ class Simulation(Course):
         """Back to the start, or to a snapshot; one lane or all, with other numbers and start values if given."""
         with self.lock:
             chosen = list(range(self.lanes)) if lane is None else [self.checked(lane)]
-            for k in chosen:
-                self.earlier.pop(k, None)
             if state is not None:
-                words, parameters, rows, outcomes, each, program = state
+                words, parameters, rows, outcomes, each, (settled, earlier), program = state
                 if program is not self.program:
                     raise InputError("the snapshot belongs to another program: a number has become changeable since")
                 for k in chosen:
+                    self.earlier.pop(k, None)
+                    if k in earlier:
+                        self.earlier[k], self.settled[k] = earlier[k], settled[k]
                     self.run.state_words[:, k], self.run.parameter_words[:, k] = words[:, k], parameters[:, k]
                     self.each[k] = each[k].copy()
                     self.ended(k, outcomes[k])
@@ -300,6 +301,7 @@ class Simulation(Course):
                         self.run.collected[name][k] = list(lanes[k])
                 return
             for k in chosen:
+                self.earlier.pop(k, None)
                 if numbers or start or self.each[k].changes or self.each[k].present:
                     self.each[k] = prepared(
                         self.stepper,
@@ -325,10 +327,17 @@ class Simulation(Course):
         since now beside those of the whole run.  time (s): where it was asked to go, if not by `advance`."""
         with self.lock:
             words, chosen = self.run.state_words, range(self.lanes) if lane is None else [self.checked(lane)]
-            self.settled = float(self.asked if time is None else time)
-            self.earlier |= {k: words[:, k].copy() for k in chosen}
             # a control loop keeps its own, from the very time on
-            slots = (s.name for s in self.program.slots if s.start == -math.inf and not s.name.startswith("control."))
+            slots = [s.name for s in self.program.slots if s.start == -math.inf and not s.name.startswith("control.")]
+            for k in chosen:
+                here = self.asked if self.ends[k] < FAR else self.times[k]  # `step` is not asked for a time
+                self.settled[k] = float(here if time is None else time)
+                now = words[:, k].copy()
+                for name in slots if k in self.earlier else ():  # the largest of what was counted before
+                    at = [self.run.places[n] for n in (name, f"{name}.time") if n in self.run.places]
+                    before = self.earlier[k][at]
+                    now[at] = max(before, now[at], key=lambda pair: float(pair[:1].view(np.float64)[0]))
+                self.earlier[k] = now
             words[np.ix_([self.run.places[name] for name in slots], chosen)] = np.array(-math.inf).view(np.int64)
 
     def result(self, lane: int = 0) -> Dataset:
