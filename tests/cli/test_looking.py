@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jointplay import report, results
+from jointplay import plots, report, results
 from jointplay.cli import main
 from jointplay.model import library
+from jointplay.report import charts
 from jointplay.simulation import MoreauJean, simulate
 
 FITTED = """\
@@ -299,3 +300,19 @@ drives: {{motor: {{kind: angle, of: crank, motion: {{kind: constant_speed, speed
     assert main(["compare", "one.nc", "two.nc"]) == 0
     rows = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
     assert " µm at " in rows["slider.x"] and "together" in rows["crank.x"]
+
+
+def test_energies_of_a_tiny_mechanism_are_no_rounding(tmp_path: Path, capsys):
+    """A slider-crank of 0.1 mm and 1e-9 kg has 1e-16 J; it was listed, drawn and told with 0."""
+    tiny = library.slider_crank(1e-4, 3e-4, (5e-10, 8e-10, 1e-9), speed=3.0)
+    run = simulate(tiny.with_({"slider.inertia": 1e-17}), 0.5, every=0.01)
+    results.save(run, tmp_path / "tiny.nc")
+    assert main(["signals", str(tmp_path / "tiny.nc"), "kinetic"]) == 0
+    last = float(capsys.readouterr().out.splitlines()[1].split()[4])
+    assert last == pytest.approx(float(run.kinetic[-1]), rel=1e-5) and 0 < last < 1e-15
+    low, high = plots.energy(run).axes[0].get_ylim()
+    assert high - low < 1e-11
+    [chart] = [chart for chart in charts.charts(run, None) if chart["title"] == "Energy"]
+    assert [curve["name"] for curve in chart["curves"]] == ["kinetic", "potential", "work done"]
+    entry = {"value": 5e-11, "unit": "J", "error": 1e-12, "determined": True}
+    assert results.spoken(entry) == "5.0e-11 ± 1e-12 J"

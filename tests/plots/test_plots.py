@@ -150,6 +150,12 @@ def test_few_samples_and_gaps_still_draw(samples: int, tmp_path: Path):
     assert (tmp_path / "few.png").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("figure", [plots.energy, plots.shaking, plots.contact_modes, plots.impacts])
+def test_what_has_no_samples_is_refused(figure):
+    with pytest.raises(InputError, match="this result holds no samples"):
+        figure(runs.rocker().isel(time=[]))
+
+
 def test_of_many_bodies_and_joints_the_foremost_are_shown_and_the_figure_says_so():
     few, names = result(), [f"b{i}" for i in range(30)]
     loud = 1.0 + np.array([7 * i % 30 for i in range(30)])

@@ -1,9 +1,33 @@
 """Figures of forces, efforts and errors: their numbers."""
 
+from typing import ClassVar, Literal
+
 import numpy as np
 
 import jointplay as jp
 from jointplay import plots
+from jointplay.elements import Drive
+from jointplay.elements.fields import AngleMotion, Turning
+
+
+class TurnedBy(Drive):
+    """An angle whose row is not called so."""
+
+    prescribes: ClassVar = "angle"
+    kind: Literal["turned_by"] = "turned_by"
+    of: Turning
+    motion: AngleMotion
+
+    def residual(self, here):
+        return {"turn": here.coordinate(self.of) - here.motion()}
+
+
+def test_the_effort_of_a_drive_of_ones_own_has_the_unit_of_its_kind():
+    """A torque was drawn as "force (N)", for its row is not called angle."""
+    motion = {"kind": "constant_speed", "speed": 3.0}
+    arm = jp.library.pendulum().replace(drives={"D": {"kind": "turned_by", "of": "bar1", "motion": motion}}, start={})
+    run = jp.simulate(arm, 0.1, error=False)
+    assert [ax.get_ylabel() for ax in plots.effort(run).axes] == ["torque (N m)"]
 
 
 def test_errors_against_a_run_with_other_samples_are_not_those_of_straight_lines():

@@ -158,6 +158,20 @@ def test_a_long_record_is_thinned_and_keeps_its_peaks():
     assert force["high"] < 1e6 and force["note"] == "peaks reach 1e+07 N"
 
 
+def test_values_between_the_points_of_a_thinned_curve_have_their_error():
+    """The page shows them at the cursor with three digits; they were off by a hundredth of the range without a word."""
+    run = simulate(library.slider_crank(speed=30.0), 4.0, every=4e-4, error=False)
+    content, numbers = parts(report.html(run))
+    [chart] = [chart for chart in content["charts"] if chart["title"] == "Joint force"]
+    for curve in chart["curves"]:
+        t, v = (numbers[first : first + count] for first, count in (curve["t"], curve["v"]))
+        true = np.hypot(run.force_x, run.force_y).sel(joint=curve["name"]).values
+        off = np.abs(np.interp(run.time.values, t, v) - true).max()
+        assert curve["off"] == pytest.approx(off, rel=1e-2) and off > 5e-3 * true.max()
+    few, _ = parts(report.html(run.isel(time=slice(0, 1001))))
+    assert not any("off" in curve for chart in few["charts"] for curve in chart["curves"])
+
+
 def test_peaks_between_samples_are_told():
     """Force and torque of a pin that is thrown round its bearing are over before the next sample."""
     run = runs.bore()

@@ -13,7 +13,7 @@ from jointplay.errors import InputError
 from jointplay.parts.units import everyday
 
 from . import inputs
-from .tables import columns, moment, tidy
+from .tables import ROUND_OFF, columns, energies, moment, tidy
 
 FIGURES: tuple[str, ...] = (
     "motion",
@@ -30,6 +30,12 @@ CHOSEN = ("bodies", "joints", "joint", "contacts", "drives", "signals")  # what 
 SAME, SMALL = 1e-9, 1e-8  # m or rad, and of the farthest place: closer than both is rounding
 UNSURE = "? not determined: another tolerance gives another number (docs/trust.md, how exact the numbers are)"
 MUCH = 1e6  # %
+SUMS = {
+    "impact_loss": "energy lost in impacts",
+    "friction_loss": "energy lost by friction",
+    "contact_normal_work": "work of normal forces",
+    "contact_friction_work": "work of friction",
+}
 MOVES = (("angle", "rad"), ("x", "m"), ("y", "m"))
 
 
@@ -45,11 +51,12 @@ def signals(arguments: argparse.Namespace) -> None:
     if not shown:
         raise InputError(f"{arguments.run}: no signal has {wanted!r} in its name{suggestion(wanted, found)}")
     rows: list[tuple[str, ...]] = [("signal", "unit", "smallest", "largest", "last", "")]
+    most = energies(run)
     for name in shown:
         variable = run[name if name in run else name.rpartition(".")[2]]
         values = [x for x in found[name].tolist() if math.isfinite(x)]
-        beside = float(abs(variable).max())
-        ends = [tidy(x, beside) for x in (min(values), max(values), values[-1])] if values else []
+        beside, least = (most, 0.0) if variable.attrs.get("units") == "J" else (float(abs(variable).max()), ROUND_OFF)
+        ends = [tidy(x, beside, least) for x in (min(values), max(values), values[-1])] if values else []
         size, unit = everyday(max(map(abs, ends), default=0.0), str(variable.attrs.get("units", "")).replace("*", " "))
         numbers = [f"{x * size:.6g}" for x in ends] or ["-"] * 3
         rows.append((name, unit, *numbers, _told(variable)))
@@ -234,9 +241,9 @@ def _headlines(runs: list[Any]) -> Iterator[tuple[str, str, str, list[float]]]:
                 numbers = [tidy(float(run[variable].sel({dimension: label})), _largest(run, variable)) for run in runs]
                 if any(numbers):
                     yield f"{label}.{variable}", f"{text} {label}", unit or _unit(runs[0], dimension, label), numbers
-    for variable, text in (("impact_loss", "energy lost in impacts"), ("friction_loss", "energy lost by friction")):
+    for variable, text in SUMS.items():
         if all(variable in run and run.sizes["time"] for run in runs):
-            yield variable, text, "J", [tidy(float(run[variable][-1])) for run in runs]
+            yield variable, text, "J", [tidy(float(run[variable][-1]), energies(run), 0.0) for run in runs]
     yield "steps", "steps", "", [float(run.attrs.get("steps", 0)) for run in runs]
 
 

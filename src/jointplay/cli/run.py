@@ -256,10 +256,10 @@ class Told:
 
     def verdict(self) -> list[tuple[str, str]]:
         """The largest of the errors beside its number, and what is not determined."""
-        from jointplay.results import KNOWN, NOTHING
+        from jointplay.results import rounding
 
         sure = {n: e for n, e in self.known.items() if e["determined"] and e["scale"] > 0}
-        real = {n: e for n, e in sure.items() if e["scale"] > NOTHING or e["error"] < KNOWN * e["scale"]} or sure
+        real = {n: e for n, e in sure.items() if not rounding(e | {"value": e["scale"]})} or sure
         shares = {n: e["error"] / e["scale"] for n, e in real.items()}
         if not shares:
             return []

@@ -20,6 +20,7 @@ from .tables import columns
 
 _CALL = re.compile(r"(uniform|normal|fit)\s*\((.*)\)", re.DOTALL)
 _FIT = re.compile(r"\s*[\d.]+\s*(?:mm\s*)?[A-Za-z]+\d+\s*/\s*[A-Za-z]+\d+\s*")
+_PLAIN = re.compile(r"\s*[-+.0-9]+(?:[eE][-+]?[0-9]+)?\s*")  # a number without a unit
 MOST = 100_000_000  # runs
 
 
@@ -220,7 +221,7 @@ def axis(text: str, value: str) -> Any:
         parts = [part.strip() for part in call[2].split(",")]
         made: Any = {"uniform": studies.uniform, "normal": studies.normal, "fit": studies.fit}[call[1]]
         try:
-            return made(*(parts if call[1] == "fit" else with_unit(parts)))
+            return made(*(parts if call[1] == "fit" else with_unit(parts, text)))
         except TypeError:
             raise InputError(f"--over {text}: {call[1]} takes other values; see docs/studies.md") from None
     if _FIT.fullmatch(value):
@@ -229,20 +230,24 @@ def axis(text: str, value: str) -> Any:
         parts = value.split(":")
         if len(parts) != 3 or not parts[2].strip().isdecimal():
             raise InputError(f"--over {text}: a grid is LOW:HIGH:COUNT, as in 0:5 mm:11")
-        low, high = with_unit(parts[:2])
+        low, high = with_unit(parts[:2], text)
         return studies.grid(low, high, int(parts[2]))
-    return with_unit(value.split(","))
+    return with_unit(value.split(","), text)
 
 
-def with_unit(parts: Sequence[str]) -> list[str]:
-    """Numbers without a unit have that of the last one.
+def with_unit(parts: Sequence[str], text: str) -> list[str]:
+    """Numbers without a unit have that of the last one; text: what was given.
 
-    >>> with_unit(["0", "5 mm"])
+    >>> with_unit(["0", "5 mm"], "J2.clearance=0,5 mm")
     ['0 mm', '5 mm']
     """
     unit = re.sub(r"^\s*[-+.0-9]+(?:[eE][-+]?[0-9]+)?", "", parts[-1]).strip()
-    plain = re.compile(r"\s*[-+.0-9]+(?:[eE][-+]?[0-9]+)?\s*")
-    return [f"{part.strip()} {unit}".strip() if plain.fullmatch(part) else part.strip() for part in parts]
+    bare = [part.strip() for part in parts if _PLAIN.fullmatch(part)]
+    counting = [x for x in bare if re.search("[1-9]", re.split("[eE]", x)[0])]  # 0 is 0 in every unit
+    if not unit and counting and len(bare) < len(parts):
+        remedy = "give the last number its unit, which holds for all, or each its own"
+        raise InputError(f"--over {text}: {counting[0]} has no unit, but others have; {remedy}")
+    return [f"{part.strip()} {unit}".strip() if _PLAIN.fullmatch(part) else part.strip() for part in parts]
 
 
 def executor(text: str | None) -> Any:

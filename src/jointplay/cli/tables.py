@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jointplay.parts.units import everyday
 
@@ -26,13 +27,19 @@ def columns(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def tidy(value: float, beside: float = 0.0) -> float:
-    """A number, or 0 if it is rounding: nothing in itself, or beside the largest of its kind.
+def tidy(value: float, beside: float = 0.0, least: float = ROUND_OFF) -> float:
+    """A number, or 0 if it is rounding: nothing in itself (`least`), or beside the largest of its kind.
 
-    >>> tidy(3e-18), tidy(1e-13, beside=800.0), tidy(2e-6)
-    (0.0, 0.0, 2e-06)
+    >>> tidy(3e-18), tidy(1e-13, beside=800.0), tidy(2e-6), tidy(1e-16, beside=6e-13, least=0.0)
+    (0.0, 0.0, 2e-06, 1e-16)
     """
-    return 0.0 if abs(value) < max(ROUND_OFF, SHARE * abs(beside)) else value
+    return 0.0 if abs(value) < max(least, SHARE * abs(beside)) else value
+
+
+def energies(run: Any) -> float:
+    """The largest energy of a run (J), beside which others may be rounding: those of tiny mechanisms are very small."""
+    known = [run[name] for name in run.data_vars if run[name].attrs.get("units") == "J" and run[name].size]
+    return max((float(abs(one).max()) for one in known), default=0.0)
 
 
 def moment(seconds: float, until: float) -> str:

@@ -37,6 +37,7 @@ SPIKE = 3  # times the largest sample: a peak beyond is not drawn to scale
 LINE = 90  # characters that a line of a legend may hold
 WIDTH, HEIGHT = 7.2, 1.9  # inches, of the figure and of one row of panels
 NOTEBOOK = 150  # dots per inch in a notebook
+LOAD, ENERGY = 1e-6, 1e-9  # N or N m, J: sizes beside which loads and energies of tiny mechanisms are no rounding
 MANY = 12  # bodies, joints or contacts that a figure shows unless it is asked for more by name
 
 Look = dict[str, Any]
@@ -194,7 +195,11 @@ def foremost(
 
 
 def needs(run: xarray.Dataset, variable: str, remedy: str) -> None:
-    """Refuse a result without a variable."""
+    """Refuse a result without a variable, and one without samples."""
+    if not run.sizes.get("time", 1):
+        raise InputError(
+            "this result holds no samples, so there is nothing to show; take a part that has some, or see outcome_text"
+        )
     if variable not in run:
         raise InputError(f"this result has no {variable}: {remedy}")
 
@@ -236,15 +241,17 @@ def turns_axis(ax: Axes, which: str = "y") -> None:
     (ax.set_ylim if which == "y" else ax.set_xlim)(-189, 189)
 
 
-def lines(ax: Axes, time: np.ndarray, series: Curves) -> None:
-    """Draw each series; one that lies upon an earlier one is dashed, so that both are seen."""
+def lines(ax: Axes, time: np.ndarray, series: Curves, unit: float = 1.0) -> None:
+    """Draw each series; one that lies upon an earlier one is dashed, so that both are seen.
+
+    unit: see `no_round_off`."""
     size = max((span(values) for values, _ in series.values()), default=0.0)
     drawn: list[np.ndarray] = []
     for label, (values, style) in series.items():
         hidden = any(largest(values - other) <= 0.005 * size for other in drawn)
         ax.plot(time, values, label=label, **(style | ({"linestyle": OVER} if hidden else {})))
         drawn.append(values)
-    no_round_off(ax, drawn)
+    no_round_off(ax, drawn, unit)
 
 
 def no_round_off(ax: Axes, drawn: Sequence[np.ndarray], unit: float = 1.0) -> bool:

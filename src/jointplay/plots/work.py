@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from ..errors import InputError
 from ..results import flat
 from ..series import along, beside, effort_unit, loop_settled, mean
 from .motion import impulses, load, loaded, torques
-from .places import model_of
+from .places import model_of, readable
 from .style import (
     COLOURS,
+    ENERGY,
     HEIGHT,
     SPIKE,
     behind,
@@ -170,7 +172,8 @@ def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
         if twin is not None and "kinetic" in twin:
             behind(above, twin.time.values, twin.kinetic.values, "kinetic, ideal joints")
-        lines(above, run.time.values, {text: (x, look(i)) for i, (text, x) in enumerate(parts.items())})
+        curves = {text: (x, look(i)) for i, (text, x) in enumerate(parts.items())}
+        lines(above, run.time.values, curves, ENERGY)
         above.set_ylabel("energy (J)")
         legend(above)
         with np.errstate(invalid="ignore"):  # of a file that holds what is not finite
@@ -311,7 +314,10 @@ def _units(run: xarray.Dataset, signal: str) -> str:
 
 
 def drive_unit(run: xarray.Dataset, drive: str) -> str:
-    """Of a drive's effort, by its row: of an angle N m, else N."""
+    """Of a drive's effort: what its kind says; where no model can be read by its row, of an angle N m, else N."""
+    with contextlib.suppress(InputError):
+        if readable(run) and drive in (known := model_of(run).drives):
+            return str(known[drive].effort_unit)
     return _spoken(effort_unit(drive, map(str, run.row.values) if "row" in run.coords else ()))
 
 

@@ -12,7 +12,7 @@ function limits({ low, high, turns }, values) {
   let least = low === 0 ? 0 : Infinity, most = -Infinity; // an axis that starts at zero goes on doing so
   for (const v of values()) { if (v < least) least = v; if (v > most) most = v; }
   if (!(most >= least)) return [low, high];
-  const small = Math.max(1e-4 * (high - low), 1e-9), lack = Math.max(0, small - (most - least)), margin = 0.05 * Math.max(small, most - least);
+  const small = 1e-4 * (high - low), lack = Math.max(0, small - (most - least)), margin = 0.05 * Math.max(small, most - least);
   return [least === 0 && low === 0 ? 0 : least - lack / 2 - margin, most + lack / 2 + margin];
 }
 
@@ -228,13 +228,16 @@ class Chart extends Plot {
     }
   }
 
-  value(v) { // round-off is not worth digits
-    return shown(Math.abs(v) < 1e-9 * Math.max(1, this.chart.high - this.chart.low) ? 0 : v, 3);
+  value(v, off = 0) { // round-off is not worth digits; off: how far a value between points of a thinned curve may be off
+    const text = shown(Math.abs(v) < 1e-9 * (this.chart.high - this.chart.low) ? 0 : v, 3);
+    if (!(off > 0.005 * Math.abs(v))) return text;
+    const digits = -Math.floor(Math.log10(off));
+    return `${digits > 5 ? text : v.toFixed(Math.max(0, digits)).replace("-", "−")} ± ${Number(off.toPrecision(1))}`;
   }
 
   cursor(t) {
     super.cursor(t);
-    for (const curve of this.curves) if (!curve.twin) this.values.get(curve.name).textContent = this.value(curveAt(curve.t, curve.v, t));
+    for (const curve of this.curves) if (!curve.twin) this.values.get(curve.name).textContent = this.value(curveAt(curve.t, curve.v, t), curve.off);
   }
 }
 

@@ -11,7 +11,7 @@ from ..balancing.shaking import shaking
 from ..plots.contacts import angular, hardness, strength
 from ..plots.motion import force, kinds, moving, torques
 from ..plots.places import model_of, readable
-from ..plots.style import SPIKE, largest, span, spoken, wrapped
+from ..plots.style import LOAD, SPIKE, largest, span, spoken, wrapped
 from ..plots.work import by_label, efforts
 from ..series import loop_settled
 from .blob import Blob, Json, thin
@@ -54,7 +54,7 @@ def pack(chart: Json, blob: Blob, most: int) -> Json:
     """A panel for the page: curves thinned to so many points, and limits."""
     begin = chart.get("settled", -np.inf)  # what is before may lie beyond the panel
     seen = [curve["values"][curve["time"] >= begin] for curve in chart["curves"]]
-    low, high, cut = limits(seen, chart.get("zero", False))
+    low, high, cut = limits(seen, chart.get("zero", False), LOAD if chart["unit"] in ("N", "N m", "N s") else 1.0)
     before = max(largest(curve["values"]) for curve in chart["curves"])
     cut = before if "settled" in chart and before > 2 * max(abs(low), abs(high)) else cut
     between = max([mark["v"] for mark in chart.get("marks", ())] + [chart.get("reaches", 0.0)])  # of samples, too
@@ -62,15 +62,19 @@ def pack(chart: Json, blob: Blob, most: int) -> Json:
     curves = []
     for curve in chart["curves"]:
         time, values = thin(curve["time"], curve["values"], most)
-        curves.append({"name": curve["name"], "twin": curve["twin"], "t": blob.add(time), "v": blob.add(values)})
+        item = {"name": curve["name"], "twin": curve["twin"], "t": blob.add(time), "v": blob.add(values)}
+        if len(time) < len(curve["time"]):  # how far a value between the points that are left may be off
+            item["off"] = largest(np.interp(curve["time"], time, values) - curve["values"])
+        curves.append(item)
     made = {"title": chart["title"], "unit": chart["unit"], "curves": curves, "low": low, "high": high}
     made["note"] = f"peaks reach {cut:.3g} {chart['unit']}" if cut else ""
     made["marks"] = [mark for mark in chart.get("marks", []) if np.isfinite(mark["v"])]
     return made | ({"turns": True} if chart.get("turns") else {})
 
 
-def limits(series: list[np.ndarray], zero: bool) -> tuple[float, float, float]:
-    """Bottom and top of a panel, and the largest magnitude if it lies beyond them (else 0)."""
+def limits(series: list[np.ndarray], zero: bool, unit: float = 1.0) -> tuple[float, float, float]:
+    """Bottom and top of a panel, and the largest magnitude if it lies beyond them (else 0); unit: a size beside which
+    what differs by round-off is told."""
     found = np.concatenate([values[np.isfinite(values)] for values in series] or [np.zeros(0)])
     if not len(found):
         return -1.0, 1.0, 0.0
@@ -82,7 +86,7 @@ def limits(series: list[np.ndarray], zero: bool) -> tuple[float, float, float]:
         least, most = max(least, low - room), min(most, high + room)
     if zero:
         least, most = min(least, 0.0), max(most, 0.0)
-    if most - least < 1e-9 * max(1.0, abs(most)):  # round-off is not worth a scale of its own
+    if most - least < 1e-9 * max(unit, abs(most)):  # round-off is not worth a scale of its own
         return least - 0.1 * max(1.0, abs(most)), most + 0.1 * max(1.0, abs(most)), 0.0
     margin = 0.05 * (most - least)
     return least - (0.0 if zero and least == 0 else margin), most + margin, cut
@@ -147,7 +151,13 @@ def _panels(run: xarray.Dataset) -> Iterator[Json]:
         parts = [{"name": text, "values": run[name].values} for name, text in words.items() if name in run]
         taken = {"contact_normal_work": "taken by contacts", "contact_friction_work": "lost by friction"}
         parts += [{"name": text, "values": -run[name].values} for name, text in taken.items() if name in run]
-        yield {"title": "Energy", "unit": "J", "curves": [part for part in parts if span(part["values"]) > 1e-12]}
+        yield {"title": "Energy", "unit": "J", "curves": _varied(parts)}
+
+
+def _varied(parts: list[Json]) -> list[Json]:
+    """Curves that differ from a constant by more than rounding beside the others."""
+    spans = [span(part["values"]) for part in parts]
+    return [part for part, wide in zip(parts, spans, strict=True) if wide > 1e-12 * max(spans)]
 
 
 def _by_unit(title: str, signals: dict[str, tuple[np.ndarray, str]]) -> Iterator[Json]:
