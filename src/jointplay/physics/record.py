@@ -255,7 +255,7 @@ class Bookkeeping:
         for c, touch in zip(found, acting.touches, strict=True):
             share, rests = 1.0 if self.motion.fixed else acting.over, self.rests(c, touch)
             total(f"{c.label}.sticking", where(rests, share, 0.0))
-            total(f"{c.label}.sliding", where((touch.mode > OPEN) & ~rests, share, 0.0))
+            total(f"{c.label}.sliding", where(rests, 0.0, where(touch.mode > OPEN, share, 0.0)))
         if not self.motion.remembers:  # steps that are split write their impacts down where they are
             for c, touch in zip(found, acting.touches, strict=True):
                 if c.play is not None:
@@ -281,11 +281,10 @@ class Bookkeeping:
             total(f"{label}.leaving", where(was > OPEN, off, 0.0))
 
     def rests(self, c: Spot, touch: Touch) -> Scalar:
-        """Where a contact sticks; or bears all the friction that it may, and others of its body hold it."""
-        if c.tangential is None:
-            return touch.mode == STICKING
-        held = (abs(touch.slip) <= STILL) & (self.equations.numbers(f"{c.joint}.friction") > 0.0)
-        return (touch.mode == STICKING) | ((touch.mode > OPEN) & held)
+        """Where a contact sticks; or bears all the friction that it may, and others of its body hold it.  Without
+        friction none does: whether a stop that is shut has a slip is rounding."""
+        rough = False if c.tangential is None else self.equations.numbers(f"{c.joint}.friction") > 0.0
+        return ((touch.mode == STICKING) | ((touch.mode > OPEN) & (abs(touch.slip) <= STILL))) & rough
 
     def impacts(self, touches: Sequence[Touch], found: Sequence[Spot], t: Scalar) -> None:
         """Write down the contacts that are struck at one time, and the energy that this makes, if it does."""

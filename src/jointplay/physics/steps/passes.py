@@ -249,13 +249,16 @@ class Pass:
             fail(blocked & counts, BLOCKED, i, -gaps[i])
         smooth = [c.tangential is None for c in near.contacts]
         slips = [where(self.impact, 0.0, x) for x in old[1::2]]
-        problem = ContactProblem(W, b, friction, static, active, self.state.modes, smooth, slips)
+        held = list(self.state.modes)
+        for i in (i for i in every if static[i] is not friction[i]):  # what strikes without slip is held by that
+            held[i] = where(self.impact & (held[i] == OPEN) & (abs(b[2 * i + 1]) <= STILL), STICKING, held[i])
+        problem = ContactProblem(W, b, friction, static, active, held, smooth, slips)
         answer: Answer = solve_contacts(problem)
         p = answer.impulses
         normal = [[W[2 * i][2 * j] for j in every] for i in every]
         opened = [free_rates[2 * i] + dot(W[2 * i], p) for i in every]
         pull = self.hold(normal, opened, active)
-        held = [x + pull[j // 2] if j % 2 == 0 and pull else x for j, x in enumerate(p)]
+        given = [x + pull[j // 2] if j % 2 == 0 and pull else x for j, x in enumerate(p)]
         change = mixed([self.half * x for x in p], [one.change for one in responses])
         left = [gaps[i] + self.half * dot(W[2 * i], p) for i in every]  # before what is hit is closed
         if self.project:
@@ -265,7 +268,7 @@ class Pass:
         touches = []
         for i in every:
             (n, t), (un, ut) = p[2 * i : 2 * i + 2], old[2 * i : 2 * i + 2]
-            opening, slip = (free_rates[j] + dot(W[j], held) for j in (2 * i, 2 * i + 1))
+            opening, slip = (free_rates[j] + dot(W[j], given) for j in (2 * i, 2 * i + 1))
             slip = slip if near.contacts[i].tangential is not None else 0.0
             un, ut = (where(self.impact, x, y) for x, y in zip(free_rates[2 * i : 2 * i + 2], (un, ut), strict=True))
             still, shut = self.still(i, W[2 * i][2 * i]), left[i] <= NEAR
@@ -277,7 +280,7 @@ class Pass:
             leaves = where(shut, opening > still, True)
             mode = self.mode(i, active[i], answer.modes[i], n, opening > still, leaves, slip)
             touches.append(Touch(left[i], opening, slip, n, t, mode, struck, struck, un, *lost))
-        kick, called = self.spread.after(held, lines, responses)
+        kick, called = self.spread.after(given, lines, responses)
         rates, place, rows = (
             [x + d for x, d in zip(free, added, strict=True)]
             for free, added in ((self.smooth, kick), (self.shift, self.spread.placed(change)), (self.called, called))
