@@ -171,3 +171,19 @@ start: {{ball.y: 0.001}}
     found = jp.verdict(ball, until=10.0)
     assert found.verdict == INCONCLUSIVE and found.multiple is None
     assert any("finer steps lead to another motion" in row.says for row in found.evidence)
+
+
+@pytest.mark.parametrize("interval", [0.01, 0.010037])
+@pytest.mark.parametrize("heights, period", [("one", 1.0), ("two", 2.0), ("chaotic", None)])
+def test_heights_of_brief_impacts_must_repeat(heights, period, interval):
+    """They take a twentieth of each period, less than the worst samples that do not count: heights from 11 to 28 N that
+    never repeat were "periodic, 1 s" with a change of 1e-14."""
+    time = interval * np.arange(int(60 / interval))
+    turn = np.floor(time + 1e-9).astype(int)
+    rows = {"one": np.full(61, 0.9), "two": 0.8 + 0.5 * (np.arange(61) % 2), "chaotic": 0.5 + logistic(3.9, 61)}
+    pulse = np.where(time - turn < 0.05, np.sin(np.pi * (time - turn) / 0.05), 0.0)
+    found = repetition(Series(time, np.sin(2 * np.pi * time) + 20 * rows[heights][turn] * pulse))
+    if period is None or (heights == "two" and interval != 0.01):  # no whole number of samples in a period: open
+        assert not found.holds and "spikes change" in found.says()
+    else:
+        assert found.holds and found.period == pytest.approx(period, rel=1e-4)

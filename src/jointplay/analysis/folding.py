@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .heights import PRIMES, uneven
 from .series import Series
 
 TRIMMED = 0.1  # share of the samples, those with the largest errors, that does not count: spikes between two samples
@@ -19,16 +20,20 @@ JUMP, MOSTLY = 0.25, 0.25  # of the range, from one sample to the next; of all s
 MOST = 3_000  # samples that are looked up
 NEIGHBOURS = 8  # samples of other periods, or on the torus of two phases
 PERIODS = 5  # that a series must hold before its samples are laid over each other
-PRIMES = (2, 3, 5, 7, 11, 13)  # a period of so many, or of a multiple of them, would show
+NOISE = 4.0  # times what is left anyway: what heights may differ by for that
 BLOCKS, FAR = 8, (0.23, 0.38)  # of the length: what drifts slowly shows between samples so far apart
 
 
 def size(errors: np.ndarray, values: np.ndarray, trimmed: float = TRIMMED) -> float:
     """The root mean square without a share of the worst, over the standard deviation of the signal without a tenth."""
     kept = smallest(np.abs(errors), trimmed)
-    spread = smallest(np.abs(values - np.median(values)), TRIMMED)
-    scale = max(float(np.sqrt(np.mean(spread**2))), 1e-3 * float(values.std()))
-    return float(np.sqrt(np.mean(kept**2))) / scale
+    return float(np.sqrt(np.mean(kept**2))) / spread(values)
+
+
+def spread(values: np.ndarray) -> float:
+    """The standard deviation of a signal without the worst tenth; 1e-3 of the whole one at least."""
+    kept = smallest(np.abs(values - np.median(values)), TRIMMED)
+    return max(float(np.sqrt(np.mean(kept**2))), 1e-3 * float(values.std()))
 
 
 def smallest(sizes: np.ndarray, trimmed: float) -> np.ndarray:
@@ -148,6 +153,12 @@ class Folded:
             bent = np.stack([off, off * off / reach], axis=2)
             left[asked] = self.values[asked] - local_plane(bent, self.values[near])
         return left
+
+    def heights(self, period: float, noise: float) -> float:
+        """How far apart the largest values of two periods are in the same part of them, or the smallest, over the range
+        of the signal; noise: what is left anyway, over its size."""
+        found = max(uneven(self.since, one, period) for one in (self.values, -self.values))
+        return max(0.0, found - NOISE * noise * spread(self.values)) / (float(np.ptp(self.values)) or 1.0)
 
     # -- the period itself
     def sharpened(self, period: float, frequency: float) -> float:

@@ -126,7 +126,8 @@ def better_evidence(near: Series, chosen: Embedding, left: float) -> Evidence:
         f"neighbours leave {own:.2g}, one phase or two {left:.2g}; chaos: at most {BETTER:g} of it, since noise on a "
     )
     said += "periodic motion leaves more"
-    return Evidence("prediction error, over what phases leave", own / left, None, said, chaos(better), decides=True)
+    share = own / left if left else np.inf
+    return Evidence("prediction error, over what phases leave", share, None, said, chaos(better), decides=True)
 
 
 def two_phase_evidence(two: regular.Phases, explained: bool, foreign: bool) -> Evidence:

@@ -210,7 +210,8 @@ def diverging(values: np.ndarray, here: Embedding, own: np.ndarray, other: np.nd
 def fitted(series: Series, curve: np.ndarray, typical: float) -> Divergence:
     """Slope of a divergence curve by the rule of the fit window, its error, and how high the curve comes."""
     time = series.interval * np.arange(len(curve))
-    plateau, start = float(np.nanmean(curve[-max(3, len(curve) // 4) :])), float(curve[0])
+    late = curve[-max(3, len(curve) // 4) :]
+    plateau, start = float(np.nanmean(late)) if np.isfinite(late).any() else np.nan, float(curve[0])
     rise, reach = plateau - start, float(np.exp(plateau - typical))
     if not rise > 0:
         return Divergence(time, curve, 0.0, 0.0, (0.0, float(time[-1])), reach, 1.0)

@@ -19,10 +19,15 @@ MEETS = 0.05  # of the time between two samples: what they may be apart and stil
 BETWEEN = 0.25  # of the grain: what a curve through all samples leaves at a kink; smooth curves leave a sixteenth
 AS_WELL = 3.0  # times what the best period leaves: noise and interpolation leave about the same
 SPIKES = 1.5  # times what may be left without them: more is no noise
+UNEVEN = 0.03  # of the range: heights of two periods that are farther apart are not the same
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
-LIMIT = f"they may leave {EXPLAINED:g}, half of what one leaves, no motion of its own, and must slip by a turn"
+FIFTH = 0.2  # the same where what they leave is smooth from sample to sample, however little
+LIMIT = (
+    f"they may leave {EXPLAINED:g}, half of what one leaves (a fifth if that is smooth), no motion of its own, and "
+    "must slip by a turn; spikes beside one phase are not explained by two"
+)
 JUMPS = 0.3  # share of the samples that does not count there: a jump is a line across the torus, with many beside it
 FINE, CLOSE = 0.002, 0.03  # of the size of the signal: what may be left where a period explains it
 SIMILAR = 0.15  # a residual above is no explanation, neither by one phase nor by two
@@ -59,7 +64,7 @@ class Repetition:
     residual: over the size of the signal; enough: up to which it counts as the same; smooth: correlation of what is
     left from sample to sample, 0 of noise, near 1 of a motion, at most 0 of an error of interpolation; clean: whether
     neither noise nor interpolation can explain what is left; typical: what most choices of
-    other periods leave, the spikes included.
+    other periods leave, the spikes included; heights: how far those of two periods are apart, over the range.
     """
 
     period: float | None
@@ -68,6 +73,7 @@ class Repetition:
     smooth: float
     clean: bool = False
     typical: float = 0.0
+    heights: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -78,7 +84,7 @@ class Repetition:
     @property
     def spiky(self) -> bool:
         """Whether the signal repeats but for its spikes."""
-        return self.residual <= self.enough < self.typical / SPIKES
+        return self.residual <= self.enough and (self.typical > SPIKES * self.enough or self.heights > UNEVEN)
 
     def says(self, when: str = "") -> str:
         """That in words."""
@@ -87,7 +93,8 @@ class Repetition:
         if self.holds:
             return f"repeats after {self.period:.6g} s{when}; up to {self.enough:.2g} counts as the same"
         if self.spiky:
-            return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {self.typical:.2g}"
+            changed = max(self.typical, self.heights)
+            return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {changed:.2g}"
         if self.residual <= self.enough and self.clean:
             left = f"{self.residual:.2g} is left, more than a curve between samples explains: a simulation has no noise"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
@@ -164,7 +171,7 @@ def after(folded: Folded, period: float, rough: float) -> Repetition:
         left = min(left, by_samples)
     turn = period / series.interval
     clean = series.simulated and (abs(turn - round(turn)) <= MEETS or left > BETWEEN * rough)
-    return Repetition(period, left, enough if seen else FINE, smooth, clean, typical)
+    return Repetition(period, left, enough if seen else FINE, smooth, clean, typical, folded.heights(period, left))
 
 
 def repetition(series: Series) -> Repetition:
@@ -208,9 +215,10 @@ def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     on the way."""
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
-    less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
+    share = HALF if two.smooth <= MOTION else FIFTH  # what is left may be noise, or a motion that they follow in part
+    less = two.whole <= share * one.residual and two.residual <= HALF * left_by_one(series, one)
     explained = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
-    explained = explained and less_than_common(series, two)
+    explained = explained and not one.spiky and less_than_common(series, two)
     return replace(two, fades=fading(series, two.periods)) if explained else two, explained
 
 
