@@ -30,7 +30,7 @@ from .judgement import judged
 from .lanes import default_stepper
 from .likeness import Tracks, course, course_of, drawn, forgotten, grazes, misses, strayed, wander
 from .outcome import Finding
-from .second_looks import beside_samples, feeble, first_of_all, surpassed, unbalanced, unlike, unmatched
+from .second_looks import by_samples, feeble, first_of_all, unbalanced, unmatched
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -47,6 +47,7 @@ HALVED = 2.0  # times the difference to half the step, which is half the error o
 UNKNOWN = 0.1  # of a number: what is not known to this is not determined
 SHARED = 0.05  # of the time: by so much shares of it are known at best where a motion is sensitive
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is, and may as well be none
+RESTING = 1e-8  # of what is not balanced by it: an acceleration of what rests, as well as its start is found
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
 SHUT = ("sliding", "sticking")  # what contacts are that are not free
 SAME = 1e-9  # m or rad: a motion of less is none
@@ -182,11 +183,9 @@ def errors(
                 error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
                 error = max(error, SHARED if family == "shares" and apart else 0.0)
             error = max(apart, feeble(run, name)) if family == "counts" else error
-            error = max(error, unlike(run, i, value)) if variable == "error_rms" else error
-            if apart <= NOTHING * abs(value) or times == HALVED:  # the same steps, or ends of them that are
-                error = max(error, beside_samples(run, variable, i, value, mechanism))
-            error = max(error, surpassed(run, variable, i, value)) if variable.startswith("peak") else error
-            nothing = NOTHING * max(most[family], balanced.get(name.removesuffix("_settled"), 0.0))
+            alike = apart <= NOTHING * abs(value) or times == HALVED  # the same steps, or ends of them that are
+            error = max(error, by_samples(run, variable, i, value, mechanism, alike))
+            nothing = max(NOTHING * most[family], RESTING * balanced.get(name.removesuffix("_settled"), 0.0))
             error = max(error, abs(value)) if 0 < abs(value) <= nothing else error
             known = math.isfinite(error)
             determined = known and error <= max(UNKNOWN * scale, nothing)

@@ -51,7 +51,8 @@ def unbalanced(run: Dataset, mechanism: Mechanism) -> dict[str, float]:
     """What accelerations would be if the largest force of a body's joints were not balanced (m/s^2, rad/s^2), by the
     name of their peak: beside these accelerations of what rests are rounding."""
     found: dict[str, float] = {}
-    peaks = dict(zip(mechanism.joints, run.variables["peak_force"].values.tolist(), strict=True))
+    forces = run.variables["peak_force"].values.tolist() if mechanism.joints else []
+    peaks = dict(zip(mechanism.joints, forces, strict=True))
     far = sizes(mechanism)
     for name, body in mechanism.bodies.items():
         most = max((peaks[one] for one, joint in mechanism.joints.items() if name in joint.bodies()), default=0.0)
@@ -73,6 +74,13 @@ def first_of_all(run: Dataset, variable: str, i: int, value: float) -> bool:
     """Whether a peak is that of the start, which no step has made."""
     size = np.abs(run.variables["control"].values[:, i]) if variable == "control_max" else sampled(run, variable, i)
     return bool(len(size) and size[0] == value)
+
+
+def by_samples(run: Dataset, variable: str, i: int, value: float, mechanism: Mechanism, alike: bool) -> float:
+    """How far a number is off, as its samples show it; alike: whether companions take the steps of the run."""
+    found = unlike(run, i, value) if variable == "error_rms" else 0.0
+    found = max(found, surpassed(run, variable, i, value)) if variable.startswith("peak") else found
+    return max(found, beside_samples(run, variable, i, value, mechanism)) if alike else found
 
 
 def surpassed(run: Dataset, variable: str, i: int, value: float) -> float:
