@@ -91,6 +91,36 @@ def test_a_machine_that_is_put_elsewhere_is_the_same_machine(axis, motion):
         jp.couple({"g": slide}, at={"g": "table.P"}, bodies={"table": table})
 
 
+@pytest.mark.parametrize("kind, motion", [("angle", {"kind": "constant_speed", "speed": 30.0}), ("rate", 30.0)])
+def test_an_angle_drive_of_a_module_on_a_body_is_seen_from_that_body(kind, motion):
+    """A rotor at 30 rad/s on a frame that a torque turns: it speeds up with the frame, 0.4 N m by both inertias.  Seen
+    from the ground its rate stayed, and the frame turned alone."""
+    rotor = jp.Mechanism(
+        gravity=(0, 0),
+        ground={"points": {"O": (0, 0)}},
+        bodies={"r": {"mass": 1, "inertia": 0.01}},
+        joints={"J": {"kind": "revolute", "between": ["ground.O", "r.centre"]}},
+        drives={"d": {"kind": kind, "of": "r", "motion": motion}},
+    )
+    whole = jp.couple(
+        {"m": rotor},
+        at={"m": "frame.centre"},
+        gravity=(0, 0),
+        ground={"points": {"Q": (0, 0)}},
+        bodies={"frame": {"mass": 5, "inertia": 0.03}},
+        joints={"B": {"kind": "revolute", "between": ["ground.Q", "frame.centre"]}},
+        forces={"twist": {"kind": "torque", "on": "frame", "torque": 0.4}},
+        start={"frame.rate": 0.0},
+    )
+    assert whole.drives["m.d"].of == "m.J"
+    run = jp.simulate(whole, until=1.0)
+    assert float(run.angle_rate.sel(body="frame")[-1]) == pytest.approx(0.4 / 0.04, rel=1e-9)  # both turn with it
+    assert float(run.angle_rate.sel(body="m.r")[-1]) == pytest.approx(40.0, rel=1e-9)
+    turned = rotor.replace(joints={"J": {"kind": "revolute", "between": ["r.centre", "ground.O"]}})
+    with pytest.raises(ModelError, match="its drive 'd' turns 'r' against its ground, but that is put on 'frame'"):
+        jp.couple({"m": turned}, at={"m": "frame.centre"}, bodies={"frame": {"mass": 5, "inertia": 0.03}})
+
+
 def test_modules_nest_and_are_placed():
     hand = jp.couple({"finger": jp.library.pendulum()}, name="hand")
     whole = jp.couple(

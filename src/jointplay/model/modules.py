@@ -93,6 +93,13 @@ def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) ->
                 problems.append(Problem(("modules", name, "at"), f"{text}; drive a position or an angle instead"))
             elif by := origin[AXES.index(moved.prescribes)]:
                 moved = moved.model_copy(update={"motion": moved.motion.raised(by)})
+        if isinstance(element, Drive) and element.prescribes == "angle" and host != "ground":
+            if element.of in module.bodies and (pivot := _pivot(module, element.of)) is None:
+                text = f"its drive {key!r} turns {element.of!r} against its ground, but that is put on {host!r}"
+                remedy = f"; drive a joint between [ground..., {element.of}...] instead"
+                problems.append(Problem(("modules", name, "at"), text + remedy))
+            elif element.of in module.bodies:
+                moved = moved.model_copy(update={"of": f"{name}.{pivot}"})
         found[section][f"{name}.{key}"] = moved
     if problems:
         raise ModelError(*problems)
@@ -104,6 +111,14 @@ def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) ->
     elif any(started(key)[1] in (".x", ".y") for key in start):
         start = _on_body(found, name, start, str(at))
     found["start"] = {**first, **{key: x for key, x in start.items() if key not in first}}
+
+
+def _pivot(module: Mechanism, body: str) -> str | None:
+    """The joint whose angle is that of a body seen from the module's ground."""
+    for name, joint in module.joints.items():
+        if joint.pinned and joint.driven and [module.split(end)[0] for end in joint.between] == ["ground", body]:
+            return name
+    return None
 
 
 def _on_body(found: dict[str, Any], name: str, start: dict[str, float], at: str) -> dict[str, float]:
