@@ -329,12 +329,12 @@ def notes(run: Dataset) -> list[str]:
 
 
 def without_impacts(run: Dataset) -> str:
-    """What the peaks of forces of a run leave out, if it had rigid impacts."""
+    """What peaks and samples of forces of a run leave out, if it had rigid impacts."""
     if "peak_impulse" not in run or not float(run["impacts"].sum()):
         return ""
     return (
-        "Peak forces are those between impacts: rigid contact gives an impact an impulse (N s) and no force; "
-        "compliant contact gives the force."
+        "Peak forces are those between impacts, and so are samples, whose means leave impulses out: rigid contact "
+        "gives an impact an impulse (N s) and no force; compliant contact gives the force."
     )
 
 

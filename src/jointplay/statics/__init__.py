@@ -2,7 +2,7 @@
 
 from .assembly import assemble, sizes
 from .branches import assemblies
-from .check import Check, check, doubts, matrix_text, whirls
+from .check import Check, check, doubts, guessed, matrix_text, whirls
 from .complement import Coordinates, Coupling, FreeModel, Singular, coupling, null_space, reduced
 from .cycle import inverse_dynamics, kinematics
 from .degrees import Freedom, freedom
@@ -20,8 +20,8 @@ from .starting import approaches, borne, closed, nearest, play_unit, start, stor
 __all__ = [
     "Check", "Coordinates", "Coupling", "Equilibrium", "FreeModel", "Freedom", "Leeway", "Linear", "Singular",
     "approaches", "assemble", "assemblies", "borne", "check", "closed", "coupling", "doubts", "equilibria",
-    "followed", "freedom", "guess", "inverse_dynamics", "jams", "kinematics", "leeways", "linearise", "loop_doubts",
-    "matrix_text", "measured", "moves_by_share", "nearest", "null_space", "open_reactions", "period", "play_unit",
-    "reduced", "references", "refuse_drives", "refuse_massless", "refuse_unequal", "sizes", "start", "stored",
-    "tangents", "twin", "whirls", "yielding",
+    "followed", "freedom", "guess", "guessed", "inverse_dynamics", "jams", "kinematics", "leeways", "linearise",
+    "loop_doubts", "matrix_text", "measured", "moves_by_share", "nearest", "null_space", "open_reactions",
+    "period", "play_unit", "reduced", "references", "refuse_drives", "refuse_massless", "refuse_unequal", "sizes",
+    "start", "stored", "tangents", "twin", "whirls", "yielding",
 ]  # fmt: skip

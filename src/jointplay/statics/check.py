@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,7 +120,7 @@ def check(model: Mechanism | System) -> Check:
         *implausible(mechanism),
         *(f"the source: {remark}" for remark in mechanism.remarks),
     )
-    notes = *_guesses(system, q, TOLD), *leant(system, q), *assumed(mechanism)
+    notes = *guessed(system, q, least=TOLD).values(), *leant(system, q), *assumed(mechanism)
     warnings = tuple(text for text in warnings if text not in notes)
     text = "" if around is None else around.text()
     branches = tuple(_branches(system, q))
@@ -207,7 +207,7 @@ def _steered(system: System, q: np.ndarray, found: Freedom) -> list[str]:
 def doubts(system: System, q: np.ndarray, v: np.ndarray) -> Iterator[str]:
     """What is odd about the state in which a mechanism starts; runs note it too."""
     yield from _prescribed(system.mechanism)
-    yield from _guesses(system, q, FAR)
+    yield from guessed(system, q, least=FAR).values()
     yield from chosen(system, q)
     yield from _whirls(system, q, v)
     yield from unused(system.mechanism)
@@ -346,17 +346,20 @@ def _prescribed(mechanism: Mechanism) -> Iterator[str]:
             yield f"start {key} is given, but drive {driven[body, moves]!r} prescribes it; leave it out"
 
 
-def _guesses(system: System, q: np.ndarray, least: float) -> Iterator[str]:
-    """Start values that only chose how it is assembled, missed by more than `least` (rad, or of their size); by more
-    than a millionth if they are all there is, but out of reach."""
+def guessed(system: System, q: np.ndarray, sure: Collection[str] = (), least: float = math.inf) -> dict[str, str]:
+    """Start values that only chose how it is assembled, and a note on each: missed by more than `least` (rad, or of
+    their size); by more than a millionth if they are all there is, but out of reach, or among those that are `sure`."""
     if not system.mechanism.loose(leaning(system.mechanism)) and adrift(system, q, by=SOLE):
         least = SOLE
+    found = {}
     for key, given in system.mechanism.start.items():
         body, rest = started(key)
         i = -1 if key.endswith("rate") else system.coordinates.index(key if rest else f"{body}.angle")
-        if i >= 0 and abs(q[i] - given) > least * system.sizes[i]:
-            told, found = start_text(key, given), start_text(key, float(q[i]))
-            yield f"start {key} = {told} is taken as a guess: joints, drives and the values before it put it at {found}"
+        if i >= 0 and abs(q[i] - given) > (SOLE if key in sure else least) * system.sizes[i]:
+            told, at = start_text(key, given), start_text(key, float(q[i]))
+            text = f"is taken as a guess: joints, drives and the values before it put it at {at}"
+            found[key] = f"start {key} = {told} {text}"
+    return found
 
 
 def matrix_text(system: System, q: ArrayLike, t: float = 0.0) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..simulation import Simulation
 from ..simulation.auditing import doubt
-from ..simulation.reading import Reading
-from ..simulation.remarks import coarse
+from .doubting import doubts
 from .lanes import Extent, Interrupted, Task
 from .metrics import Metric, quantity
 from .recorded import Recorded
@@ -23,7 +22,6 @@ from .subject import Machine, PlainFunction, Subject
 
 MISSING, DONE, ENDED, RAISED = range(4)
 MEANINGS = "missing done ended_early raised"
-LOADS = "force", "moment", "effort", "acceleration"  # in names of metrics: what may have no bound
 TWINS = 64  # ideal twins that a worker keeps
 AHEAD = 256  # runs that wait for a lane
 
@@ -136,27 +134,12 @@ class Job:
                 elif not metric.analysis and not metric.twin:
                     found.numbers[metric.name] = metric.of(kept, None, self.settled)
             if own and kept.reading is not None:
-                found.doubt = doubt(kept.reading, outcome) or self.unseen(kept.reading)
+                said = doubt(kept.reading, outcome), doubts(kept, self.metrics, self.keep, place[2].split()[1])
+                found.doubt = " ".join(filter(None, said))
             for metric in self.keep if own else ():
                 signal = quantity(kept, None, metric.quantity, metric.label, self.settled)
                 found.numbers[metric.name] = [] if signal is None else signal.values
         return found
-
-    def unseen(self, reading: Reading) -> str:
-        """What there is to say of a run whose samples do not show its motion, if numbers are taken over them, or of one
-        that passes a singular position, if these are of loads."""
-        names = [metric.name for metric in self.metrics if metric.sampled] + [metric.name for metric in self.keep]
-        text = coarse(reading) if names else ""
-        if text:
-            doubtful = f"This run is doubtful in {', '.join(names)}: {text}"
-            return f"{doubtful}; choose a shorter time between samples (every)."
-        loads = [metric.name for metric in [*self.metrics, *self.keep] if any(part in metric.name for part in LOADS)]
-        if not (loads and reading.lasting("singular.passes") > 0):
-            return ""
-        said = (
-            "it passed a singular position, and a sample or step beside one has forces and accelerations of no meaning"
-        )
-        return f"This run is doubtful in {', '.join(loads)}: {said}."
 
     def judged(self, task: Task, run: Ended | Exception, twin: Any) -> tuple[int, float, str, dict[str, Any]]:
         """How a run ended, the time that it reached, what went wrong, its numbers; twin: the ideal twin's run."""
