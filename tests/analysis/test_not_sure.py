@@ -184,6 +184,6 @@ def test_heights_of_brief_impacts_must_repeat(heights, period, interval):
     pulse = np.where(time - turn < 0.05, np.sin(np.pi * (time - turn) / 0.05), 0.0)
     found = repetition(Series(time, np.sin(2 * np.pi * time) + 20 * rows[heights][turn] * pulse))
     if period is None or (heights == "two" and interval != 0.01):  # no whole number of samples in a period: open
-        assert not found.holds and "spikes change" in found.says()
+        assert not found.holds and found.heights > 0.1 and "nearly the same after" in found.says()
     else:
         assert found.holds and found.period == pytest.approx(period, rel=1e-4)

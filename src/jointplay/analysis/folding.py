@@ -154,10 +154,10 @@ class Folded:
             left[asked] = self.values[asked] - local_plane(bent, self.values[near])
         return left
 
-    def heights(self, period: float, noise: float) -> float:
+    def heights(self, period: float, noise: float, strict: bool = False) -> float:
         """How far apart the largest values of two periods are in the same part of them, or the smallest, over the range
-        of the signal; noise: what is left anyway, over its size."""
-        found = max(uneven(self.since, one, period) for one in (self.values, -self.values))
+        of the signal; noise: what is left anyway, over its size; strict: also where samples lie in another way."""
+        found = max(uneven(self.since, one, period, strict) for one in (self.values, -self.values))
         return max(0.0, found - NOISE * noise * spread(self.values)) / (float(np.ptp(self.values)) or 1.0)
 
     # -- the period itself

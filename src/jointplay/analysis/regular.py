@@ -92,14 +92,16 @@ class Repetition:
             return "too short to see a period again"
         if self.holds:
             return f"repeats after {self.period:.6g} s{when}; up to {self.enough:.2g} counts as the same"
-        if self.spiky:
-            changed = max(self.typical, self.heights)
-            return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {changed:.2g}"
+        if self.residual <= self.enough and self.typical > SPIKES * self.enough:
+            return f"nearly the same after {self.period:.6g} s{when}, but its spikes change by {self.typical:.2g}"
         if self.residual <= self.enough and self.clean:
             left = f"{self.residual:.2g} is left, more than a curve between samples explains: a simulation has no noise"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
-        if self.residual <= self.enough:
+        if FINE < self.residual <= self.enough and self.smooth > SMOOTH:
             left = f"what is left is smooth from sample to sample (correlation {self.smooth:.2f}), not noise"
+            return f"nearly the same after {self.period:.6g} s{when}, but {left}"
+        if self.spiky:
+            left = f"its largest values change by {self.heights:.2g} of the range"
             return f"nearly the same after {self.period:.6g} s{when}, but {left}"
         return f"no period explains the signal (up to {self.enough:.2g} would count as the same)"
 
@@ -154,12 +156,13 @@ def periods_tried(series: Series, folded: Folded, most: int = 16) -> list[float]
     return [k * series.period for k in range(1, most + 1) if k == 1 or k * series.period <= longest]
 
 
-def after(folded: Folded, period: float, rough: float) -> Repetition:
+def after(folded: Folded, period: float, rough: float, strict: bool = False) -> Repetition:
     """How nearly a signal repeats after a period (s): by the curve through the samples or by those of other periods,
     whichever leaves less; rough: the grain of the samples.
 
     Where there are periods enough to see that it is noise, more than next to nothing counts as the same; of a
-    simulation what interpolation leaves, where samples of both do not meet.
+    simulation what interpolation leaves, where samples of both do not meet.  strict: heights that lie between samples
+    are not excused.
     """
     enough = tolerance(rough)
     series, many = folded.series, max(1, int(0.5 * folded.series.length / period))
@@ -171,7 +174,9 @@ def after(folded: Folded, period: float, rough: float) -> Repetition:
         left = min(left, by_samples)
     turn = period / series.interval
     clean = series.simulated and (abs(turn - round(turn)) <= MEETS or left > BETWEEN * rough)
-    return Repetition(period, left, enough if seen else FINE, smooth, clean, typical, folded.heights(period, left))
+    return Repetition(
+        period, left, enough if seen else FINE, smooth, clean, typical, folded.heights(period, left, strict)
+    )
 
 
 def repetition(series: Series) -> Repetition:
@@ -179,7 +184,8 @@ def repetition(series: Series) -> Repetition:
     comes closest."""
     folded, rough, found = Folded(series), grain(series), list[Repetition]()
     for period in periods_tried(series, folded):
-        found.append(after(folded, period, rough))
+        strict = any(one.spiky for one in found)  # what explains spikes that a shorter period does not must show it
+        found.append(after(folded, period, rough, strict))
         if found[-1].holds and max(found[-1].residual, found[-1].typical) <= FINE:
             break
     often = [one for one in found if one.period and series.length >= PERIODS * one.period]
@@ -215,11 +221,12 @@ def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     on the way."""
     two = two_phases(series)
     alone = two.residual > SMALL and two.smooth > MOTION
+    less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
+    nearly = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
+    nearly = nearly and less_than_common(series, two)
     share = HALF if two.smooth <= MOTION else FIFTH  # what is left may be noise, or a motion that they follow in part
-    less = two.whole <= share * one.residual and two.residual <= HALF * left_by_one(series, one)
-    explained = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
-    explained = explained and not one.spiky and less_than_common(series, two)
-    return replace(two, fades=fading(series, two.periods)) if explained else two, explained
+    explained = nearly and two.whole <= share * one.residual and not one.spiky
+    return replace(two, fades=fading(series, two.periods)) if nearly else two, explained
 
 
 def fading(series: Series, periods: tuple[float, ...]) -> float:
