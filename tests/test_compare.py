@@ -190,3 +190,16 @@ def test_results_are_compared_where_both_have_samples():
     assert float(deviation(whole, late).sel(body="rod")) < 1e-6
     with pytest.raises(ValueError, match="no samples in common"):
         deviation(whole.sel(time=slice(None, 0.1)), late)
+
+
+def test_what_is_wrong_with_a_run_is_told():
+    """Steps that cross the play several times, and a wall that would have to pull, were rows like all others."""
+    slider = library.slider_crank(speed=100.0).loosen("J3", "0.5 mm")
+    steppers = {"rigid": MoreauJean(4e-3, order=1)}
+    contacts = {"rigid": Rigid(restitution=0.5), "following": Following(on_loss="continue")}
+    found = compare(slider.replace(gravity=(0, 0)), contacts, until=0.2, steppers=steppers)
+    assert str(found["judgement"].sel(contact="ideal").values) == "fine"
+    assert "wrong" in str(found["judgement"].sel(contact="rigid").values)
+    assert "would have to pull from 0.17" in str(found["judgement"].sel(contact="following").values)
+    rows = {line.split()[0]: line for line in text(found).splitlines()}
+    assert "wrong" in rows["rigid"] and "pull" in rows["following"] and "fine" not in rows["ideal"]

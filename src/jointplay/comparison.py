@@ -16,6 +16,7 @@ from .model.mechanism import Mechanism
 from .model.parts import ModelError, Problem
 from .results import apart
 from .simulation import Stepper, planned
+from .simulation.judgement import FINE
 from .system import System
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ COLUMNS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "preparation": ((), "s", "time to make the equations and their code"),
     "reached": ((), "s", "time that the run reached"),
     "outcome": ((), "", "how the run ended"),
+    "judgement": ((), "", "fine, or what is doubtful or wrong of the run"),
 }
 
 
@@ -162,7 +164,10 @@ def row(run: Dataset, baseline: Dataset) -> dict[str, Any]:
     found["peak_impulse"] = float(run["peak_impulse"].max()) if "peak_impulse" in run else np.nan
     ends = {name: run[name].values.ravel()[-1:] for name in LOSSES if name in run}
     lost = sum(LOSSES[name] * x.sum() for name, x in ends.items())
-    return found | {"energy_lost": float(lost), "outcome": run.attrs["outcome_text"]}
+    judgement = run.attrs["judgement_text"] or run.attrs["judgement"]
+    if "loss_time" in run and run.sizes["loss"] and judgement == FINE:
+        judgement = f"the wall would have to pull from {float(run['loss_time'][0]):.4g} s on"
+    return found | {"energy_lost": float(lost), "outcome": run.attrs["outcome_text"], "judgement": judgement}
 
 
 # what is lost is what contacts took from the bodies and do not hold
@@ -183,7 +188,8 @@ def text(found: Dataset) -> str:
         one = found.sel(contact=name)
         numbers = [float(one[key].max()) for key in ("deviation", "shift", "peak_force", "peak_impulse", "energy_lost")]
         cells = ["-" if np.isnan(x) else "0" if x == 0 else f"{x:.4g}" for x in numbers]
-        ended = str(one["outcome"].values)
+        judged = str(one["judgement"].values)
+        ended = str(one["outcome"].values) + ("" if judged == FINE else f"; {judged}")
         lines.append((str(name), *cells, str(int(one["steps"])), f"{float(one['cost']):.2g}", ended))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(

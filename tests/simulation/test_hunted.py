@@ -570,3 +570,21 @@ start: {{arm: -0.333, fore: -0.818, arm.rate: 1.83}}
     run = jp.simulate(arms, 0.6)
     assert (run.share_sticking.values == 0).all() and float(run.share_sliding.sel(contact="E.stop.upper")) > 0.1
     assert 3 not in run.mode.values
+
+
+def test_a_wall_that_would_have_to_pull_is_told():
+    """All the largest forces of a quick return came after it, and the run was fine without a word."""
+    slider = jp.library.slider_crank(speed=100.0).replace(gravity=(0, 0))
+    loose = slider.loosen("J3", "0.5 mm", contact=jp.Following(on_loss="continue"))
+    told = "joint 'J3': the wall would have to pull, first at t = 0.172"
+    assert told in jp.simulate(loose, 0.2).attrs["notes"] and told not in jp.simulate(loose, 0.15).attrs["notes"]
+
+
+def test_what_counts_from_settled_on_is_as_uncertain_as_the_whole():
+    """Work from a time on is the whole less a constant; it had a fortieth of its error."""
+    loose = jp.library.slider_crank(speed=20.985)
+    for joint, play, bounce in (("J2", 0.4037e-3, 0.3), ("J3", 0.123e-3, 0.0)):
+        loose = loose.loosen(joint, play, journal_radius=0.01, contact=jp.Rigid(restitution=bounce))
+    found = {one["name"]: one for one in jp.results.errors(jp.simulate(loose, 0.572, settled=0.286))}
+    assert found["work_settled"]["error"] > 0.9 * found["work"]["error"]
+    assert found["impact_loss_settled"]["error"] > 0.5 * found["impact_loss"]["error"]

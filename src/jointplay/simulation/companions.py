@@ -173,12 +173,12 @@ def errors(
             absent = value == 0 and variable.startswith(ABSENT)
             if not math.isfinite(value) or absent or name.removesuffix("_settled") in torques:  # of a torque alone
                 continue
-            found_there = [float(other[variable][i]) for other in others]
-            apart = max(abs(value - x) for x in found_there)
-            apart = float(drawn(value, found_there)) if draws else apart
-            alone = variable.startswith(MOST) and unmatched(value, found_there)
+            there = [float(other[variable][i]) for other in others]
+            apart = float(drawn(value, there)) if draws else max(abs(value - x) for x in there)
+            alone = variable.startswith(MOST) and unmatched(value, there)
             error = (1.0 if draws or alone else times) * apart + ROUNDING * most[family] if value or apart else 0.0
-            error = max(error, float(late[variable][i])) if late and variable in late and apart else error
+            lately = (late or {}).get(variable.removesuffix("_settled"))  # what counts later differs by a constant
+            error = max(error, float(lately[i])) if lately is not None and apart else error
             if sensitive:
                 error = max(error, UNKNOWN * abs(value) if variable.startswith(MOST) else 0.0)
                 error = max(error, SHARED if family == "shares" and apart else 0.0)

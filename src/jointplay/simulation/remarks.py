@@ -61,6 +61,8 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
     for joint, push in one.pushes.items():
         if push < 0:  # where that ends a run, its outcome says so
             yield f"joint {joint!r}: the wall pulls with {-push:.4g} N from the start on, which no wall can"
+    if outcome.complete:
+        yield from pulled(reading)
     for stream, most in simulation.run.most.items():
         if more := simulation.run.beyond[stream][reading.lane].total():
             later = f"{more:,} later ones are in counts, peaks and losses alone"
@@ -78,6 +80,20 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
     yield from unmet(reading, outcome)
     if text := coarse(reading):
         yield f"{text}; choose a shorter time between samples. Peaks are taken over all steps"
+
+
+def pulled(reading: Reading) -> Iterator[str]:
+    """Where a permanent contact would have to pull on the way, in a run that goes on all the same."""
+    names = list(reading.one.pushes)
+    losses = reading.rows("losses") if names else {"time": []}
+    if not len(losses["time"]):
+        return
+    joint, count = names[int(losses["joint"][0]) - 1], len(losses["time"])
+    first = f"{losses['time'][0]:.6g} s" + ("" if count == 1 else f" ({count} times in all)")
+    yield (
+        f"joint {joint!r}: the wall would have to pull, first at t = {first}; numbers and peaks after that are of a "
+        "motion that cannot be (rigid or compliant contact lets go there)"
+    )
 
 
 def noise(reading: Reading) -> float:
