@@ -156,7 +156,7 @@ def test_a_journal_that_whirls_too_fast_for_its_steps_is_doubtful():
     assert abs(float(runs[0].angle[-1, 1] - runs[1].angle[-1, 1])) > 5e-4
 
 
-@pytest.mark.parametrize("step, fine", [(1e-3, False), (5e-4, False), (1e-4, True)])
+@pytest.mark.parametrize("step, fine", [(1e-3, False), (5e-4, False), (2e-5, True)])
 def test_steps_in_which_a_pin_is_thrown_round_its_rigid_bearing_are_doubtful(step, fine):
     """Forces reverse, and the pin goes round in 4 ms: 206 N; steps of 1 ms saw 62 N, no impact, and all was fine."""
     packing = jp.library.slider_crank(crank=0.05, rod=0.2, masses=(0.5, 0.8, 1.0), speed=10 * math.pi)

@@ -108,3 +108,54 @@ def test_torques_of_actuators_have_no_impulses():
     ):
         (text,) = said(jp.sweep(loose, {"J2.clearance": [1e-3]}, metrics=metrics, **asked))
         assert (f"doubtful in {names}: samples of rigid contact" in text) if names else not text
+
+
+SOFT = YOKE.replace("{kind: rigid, restitution: 0}",
+                    "{kind: compliant, normal: {law: hunt_crossley, stiffness: 2e10, restitution: 0.3}}")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("mean(effort[motor])", True),
+        ("rms(torque[motor])", True),
+        ("max(normal_force[S.upper])", True),
+        ("peak(acceleration[yoke])", True),
+        ("rms(acceleration[crank])", False),  # of constant speed, whatever strikes
+        ("mean(moment[J1])", False),  # none
+        ("mean(x_rate[yoke])", False),
+        ("final(effort[motor])", False),
+        ("peak_effort[motor]", False),
+    ],
+)
+def test_samples_that_miss_brief_contacts_are_told(metric, told):
+    """Contacts of 0.6 ms, and samples every 0.6 ms; the ideal yoke has none."""
+    asked = {"until": 0.6, "settled": 0.2, "metrics": [metric]}
+    struck, ideal = said(jp.sweep(jp.loads(SOFT), {"S.clearance": [3e-4, 0]}, **asked))
+    assert (f"doubtful in {metric}: samples every 0.0006 s miss loads that last less" in struck) == told
+    assert not ideal and (told or not struck)
+
+
+def test_samples_that_show_brief_contacts_tell_the_mean_torque():
+    """The motor gives what contacts lose; with samples every 0.6 ms it seems to brake."""
+    asked = {"until": 0.6, "settled": 0.2, "metrics": ["mean(effort[motor])", "energy_lost"]}
+    rough, fine = (jp.sweep(jp.loads(SOFT), {"S.clearance": [3e-4]}, every=every, **asked) for every in (None, 1e-5))
+    means = [float(table["mean(effort[motor])"][0]) for table in (rough, fine)]
+    assert means[1] == pytest.approx(float(fine["energy_lost"][0]) / (4 * math.tau), rel=1e-3) and means[0] < 0
+    assert "largest sample of effort[motor] is 314 N m, the peak 343 N m" in said(rough)[0] and not said(fine)[0]
+
+
+def test_peaks_of_the_start_are_no_doubt_of_what_comes_later():
+    """A mass that is let go above a soft stop: it strikes once, before the run counts as settled."""
+    drop = jp.loads("""
+ground: {points: {O: [0, 0]}}
+bodies: {block: {mass: 1 kg, inertia: 1e-3}}
+joints:
+  G: {kind: slot, between: [ground.O, block.centre], axis: [1, 0], clearance: 2 mm, pin_radius: 5 mm,
+      contact: {kind: compliant, normal: {law: hunt_crossley, stiffness: 1e10, restitution: 0.1}}}
+start: {journals: centred}
+""")
+    metrics = ["max(force[G])", "mean(force[G])"]
+    for settled, told in ((0.0, True), (0.6, False)):
+        (text,) = said(jp.sweep(drop, {"block.mass": [1.0]}, until=1.0, settled=settled, every=0.01, metrics=metrics))
+        assert ("miss loads that last less" in text) == told, text

@@ -44,7 +44,7 @@ RULES = {
     "delay of impacts": Rule("one", 0.05, math.inf, SHORTER),
     "step beside the shortest change of a motion": Rule("one", 1.0, math.inf, SHORTER),
     "turn of a journal in one step": Rule("one", 0.25, math.inf, SHORTER),
-    "swing of a journal in one step": Rule("one", 0.5, math.inf, SHORTER),
+    "swing of a journal in one step": Rule("one", 0.2, math.inf, SHORTER),
     "contact violation": Rule("one", 1e-8, 100, SHORTER),
     "unconverged steps": Rule("steps", 1e-3, 100, SHORTER),
     "steps closed again": Rule("steps", 1.0, math.inf, SHORTER),

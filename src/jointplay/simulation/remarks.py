@@ -85,8 +85,7 @@ def remarks(reading: Reading, outcome: Outcome, among: Sequence[str]) -> Iterato
 def pulled(reading: Reading) -> Iterator[str]:
     """Where a permanent contact would have to pull on the way, in a run that goes on all the same."""
     names = list(reading.one.pushes)
-    losses = reading.rows("losses") if names else {"time": []}
-    if not len(losses["time"]):
+    if not names or not len((losses := reading.rows("losses"))["time"]):
         return
     joint, count = names[int(losses["joint"][0]) - 1], len(losses["time"])
     first = f"{losses['time'][0]:.6g} s" + ("" if count == 1 else f" ({count} times in all)")
