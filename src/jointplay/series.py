@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,15 @@ def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) 
         return -apart(twin, run, name, begin)
     one = run[name].isel(time=late)
     return one - along(theirs, twin[name].values, twin[f"{name}_rate"].values, one["time"].values)
+
+
+def same_bodies(runs: Mapping[str, Dataset]) -> None:
+    """Refuse runs of different mechanisms, which have other bodies, by the names that they go by."""
+    first, *others = {name: [str(body) for body in run["body"].values] for name, run in runs.items()}.items()
+    for name, bodies in others:
+        if bodies != first[1]:
+            text = f"{first[0]} has the bodies {', '.join(first[1])}, {name} has {', '.join(bodies)}"
+            raise InputError(f"{text}; give results of one mechanism")
 
 
 def together(time: np.ndarray, theirs: np.ndarray, begin: float) -> np.ndarray:

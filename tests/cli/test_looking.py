@@ -12,6 +12,7 @@ import pytest
 from jointplay import plots, report, results
 from jointplay.cli import main
 from jointplay.model import library
+from jointplay.model.files import loads
 from jointplay.report import charts
 from jointplay.simulation import MoreauJean, simulate
 
@@ -86,6 +87,45 @@ def test_a_figure_of_a_result_is_drawn(files: Path, capsys):
 def test_a_figure_that_cannot_be_drawn_says_why(files: Path, options: list[str], said: str, capsys):
     assert main(["plot", str(files / "loose.nc"), *options]) == 2
     assert said in capsys.readouterr().err
+
+
+SLIDER = """
+ground: {points: {O: [0, 0], slide: [0, 0]}}
+bodies: {crank: {bar: 100 mm, mass: 1 kg}, rod: {bar: 300 mm, mass: 2 kg}, ram: {mass: 1 kg, inertia: 1e-3}}
+joints:
+  J1: {kind: revolute, between: [ground.O, crank.start]}
+  J2: {kind: revolute, between: [crank.end, rod.start]}
+  J3: {kind: revolute, between: [rod.end, ram.centre], PLAY}
+  J4: {kind: prismatic, between: [ground.slide, ram.centre], axis: [1, 0]}
+drives: {motor: {kind: angle, of: crank, motion: {kind: constant_speed, speed: SPEED}}}
+"""
+LOOSE = "clearance: 0.3 mm, journal_radius: 10 mm, contact: {kind: rigid, restitution: 0.4}"
+
+
+@pytest.mark.parametrize("command", [["plot", "--figure", "shaking"], ["plot", "--figure", "joint_force"], ["report"]])
+def test_only_a_run_with_ideal_joints_is_drawn_as_one(files: Path, command, capsys):
+    """Any run was: of another mechanism, with play, or at half the speed."""
+    made = {"play": (LOOSE, "300 rpm"), "tight": ("clearance: 0", "300 rpm"), "slow": ("clearance: 0", "150 rpm")}
+    for name, (play, speed) in made.items():
+        if not (files / f"{name}.nc").exists():
+            run = simulate(loads(SLIDER.replace("PLAY", play).replace("SPEED", speed)), 0.02)
+            results.save(run, files / f"{name}.nc")
+    name, *options = command
+    output = ["-o", str(files / ("twins.html" if name == "report" else "twins.png"))]
+
+    def said(run: str, twin: str) -> tuple[int, str]:
+        given = [name, str(files / f"{run}.nc"), *options, "--ideal", str(files / f"{twin}.nc"), *output]
+        return main(given), capsys.readouterr().err
+
+    assert said("play", "tight") == (0, "")
+    code, text = said("play", "ideal")
+    assert code == 2 and "this result has crank, rod, ram; give results of one mechanism" in text
+    code, text = said("tight", "play")
+    assert code == 2 and "has play in J3; this result has none: swap the two" in text
+    code, text = said("play", "play")
+    assert code == 2 and "has play in J3; give one without, or compare the two" in text
+    code, text = said("play", "slow")
+    assert code == 0 and "motor.speed is 15.708 rad/s in the run with ideal joints, 31.4159 rad/s in this" in text
 
 
 def test_results_are_compared(files: Path, capsys):

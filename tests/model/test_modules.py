@@ -312,3 +312,16 @@ def test_a_joint_of_the_whole_holds_a_body_of_a_module():
     assert told.start["m.s.y"] == 0.6
     free = {**whole, "joints": {}}
     assert jp.couple({"rig": rig, "m": jp.loads(BLOCK)}, at={"m": "rig.plate.P"}, **free).start["m.s.y"] == 0.1
+
+
+def test_a_module_on_another_one_comes_after_it():
+    """It was refused with "no point 'rig.plate.P'; known: ground"."""
+    rig = jp.Mechanism(bodies={"plate": BASE})
+    modules, put = {"m": jp.loads(BLOCK), "rig": rig}, {"m": "rig.plate.P"}
+    with pytest.raises(
+        ModelError, match=r"modules.m.at: 'rig' comes after 'm', and 'rig.plate.P' is not there yet; put"
+    ):
+        jp.couple(modules, at=put)
+    assert list(jp.couple(dict(reversed(modules.items())), at=put).bodies) == ["rig.plate", "m.s"]
+    with pytest.raises(ModelError, match=r"modules.m.at: no point 'rigg.plate.P'"):
+        jp.couple(modules, at={"m": "rigg.plate.P"})

@@ -268,6 +268,16 @@ def ys(axes, label: str) -> np.ndarray:
     return next(np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() == label)
 
 
+@pytest.mark.parametrize("figure", ["motion", "velocity", "acceleration", "phase_plane", "joint_force", "effort",
+                                    "energy", "shaking"])  # fmt: skip
+def test_a_twin_of_another_mechanism_is_refused(figure):
+    """Forces of another machine were drawn as those with ideal joints."""
+    with pytest.raises(
+        ValueError, match="the run with ideal joints has the bodies crank, rod, slider, this result has"
+    ):
+        getattr(plots, figure)(runs.rocker(), twin=runs.slider())
+
+
 def test_the_twin_is_drawn_with_its_own_times():
     figure = plots.velocity(runs.rocker(), ["crank"], twin=runs.rocker_twin().isel(time=slice(0, None, 4)))
     [ideal] = [line for line in figure.axes[0].lines if line.get_label() == "ideal joints"]

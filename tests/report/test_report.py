@@ -397,7 +397,7 @@ def test_without_ffmpeg_an_mp4_says_what_to_do(tmp_path: Path, monkeypatch: pyte
 
 def test_a_twin_of_something_else_is_refused():
     with pytest.raises(
-        ValueError, match="the run with ideal joints has the bodies crank, rod, slider, this result crank, coupler"
+        ValueError, match="the run with ideal joints has the bodies crank, rod, slider, this result has crank, coupler"
     ):
         report.html(runs.rocker(), runs.slider())
 

@@ -17,6 +17,7 @@ from jointplay import writing
 from jointplay.errors import ComputationFailed, InputError
 
 from . import DONE, complain, computing, inputs
+from .looking import ideal
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def report(arguments: argparse.Namespace) -> None:
     from jointplay import report, results
 
     run = results.load(source)
-    twin = results.load(arguments.twin) if arguments.twin else None
+    twin = ideal(arguments.twin, run) if arguments.twin else None
     report.write(run, target, twin, shlex.join(["jointplay", *sys.argv[1:]]))
     tell_page(target, arguments.open)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 from jointplay.errors import InputError
 from jointplay.parts.units import everyday
 
-from . import inputs
+from . import complain, inputs
 from .tables import ROUND_OFF, columns, energies, moment, tidy
 
 FIGURES: tuple[str, ...] = (
@@ -86,15 +86,13 @@ def plot(arguments: argparse.Namespace) -> None:
     from jointplay import plots
 
     draw: Callable[..., Any] = getattr(plots, arguments.figure)
-    options = _options(arguments, draw)
+    options = _options(arguments, draw, run)
     plots.save(draw(run, **options), target)
     print(f"wrote {target}")
 
 
-def _options(arguments: argparse.Namespace, draw: Callable[..., Any]) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, draw: Callable[..., Any], run: Any) -> dict[str, Any]:
     """What a figure is asked for: some of its bodies or joints, and the run with ideal joints behind."""
-    from jointplay import results
-
     known = inspect.signature(draw).parameters
     options: dict[str, Any] = {}
     if arguments.of:
@@ -107,8 +105,19 @@ def _options(arguments: argparse.Namespace, draw: Callable[..., Any]) -> dict[st
     if arguments.twin:
         if "twin" not in known:
             raise InputError(f"--ideal: the figure {arguments.figure} shows one run only; leave it out")
-        options["twin"] = results.load(arguments.twin)
+        options["twin"] = ideal(arguments.twin, run)
     return options
+
+
+def ideal(file: str, run: Any) -> Any:
+    """The result of --ideal, if it is one with ideal joints of the mechanism of a run; what else differs is told."""
+    from jointplay import results
+    from jointplay.plots.twins import unlike
+
+    twin = results.load(file)
+    if text := unlike(run, twin):
+        complain(f"note: --ideal: {text}")
+    return twin
 
 
 def _list_figures() -> None:
@@ -125,10 +134,11 @@ def compare(arguments: argparse.Namespace) -> None:
     target = None if arguments.plot is None else inputs.target("--plot", arguments.plot, inputs.PLOTS)
 
     from jointplay import results
+    from jointplay.series import same_bodies
 
     names = _told_apart(arguments.runs)
     runs = {name: results.load(file) for name, file in zip(names, arguments.runs, strict=True)}
-    _same_bodies(runs)
+    same_bodies(runs)
     pair = len(runs) == 2
     rows = [("", *names, *(["difference"] if pair else []), "")]
     known = [{e["name"]: e for e in results.errors(run)} for run in runs.values()]
@@ -177,16 +187,6 @@ def _told_apart(files: list[str]) -> list[str]:
     stems = [Path(file).stem for file in files]
     names = stems if len(set(stems)) == len(stems) else files
     return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
-
-
-def _same_bodies(runs: dict[str, Any]) -> None:
-    first, *others = runs
-    bodies = [str(name) for name in runs[first].body.values]
-    for name in others:
-        here = [str(body) for body in runs[name].body.values]
-        if here != bodies:
-            text = f"{first} has the bodies {', '.join(bodies)}, {name} has {', '.join(here)}"
-            raise InputError(f"compare: {text}; give results of one mechanism")
 
 
 def _open(stated: dict[str, Any]) -> bool:

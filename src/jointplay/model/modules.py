@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cmath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,7 +24,7 @@ def couple(modules: Mapping[str, Mechanism], at: Mapping[str, str] | None = None
     """One mechanism from several, each behind its name; further fields (joints, ground, ...) are those of Mechanism.
 
     at: for some of the modules the point, of the ground or of a body, at which the origin of their ground is put;
-    their ground becomes the ground or that body.  Gravity is that of the whole.
+    their ground becomes the ground or that body, whose module comes first.  Gravity is that of the whole.
 
     >>> from jointplay.model import library
     >>> arms = {"left": library.rr_arm(), "right": library.rr_arm()}
@@ -51,7 +51,10 @@ def merged(fields: Mapping[str, Any], modules: Mapping[str, tuple[Mechanism, str
             found[section] = dict(found.get(section) or {})
     problems: list[Problem] = []
     for name, (module, at) in modules.items():
-        if not isinstance(name, str) or not NAME.fullmatch(name) or name in ("ground", "start", "gravity", "control"):
+        if later := _later(list(modules), name, at, found["bodies"]):
+            text = f"{later!r} comes after {name!r}, and {at!r} is not there yet; put {later!r} before {name!r}"
+            problems.append(Problem(("modules", name, "at"), text))
+        elif not isinstance(name, str) or not NAME.fullmatch(name) or name in ("ground", "start", "gravity", "control"):
             problems.append(Problem(("modules", str(name)), "a module cannot have this name; choose another"))
         elif not isinstance(module, Mechanism):
             problems.append(Problem(("modules", name), f"must be a mechanism, got {shorten(module)}"))
@@ -69,6 +72,14 @@ def merged(fields: Mapping[str, Any], modules: Mapping[str, tuple[Mechanism, str
     if problems:
         raise ModelError(*problems)
     return found
+
+
+def _later(names: Sequence[Any], name: Any, at: Any, bodies: Any) -> str:
+    """The module on which another one is put that comes before it."""
+    if not isinstance(at, str) or at.rpartition(".")[0] in bodies:
+        return ""
+    rest = names[names.index(name) + 1 :]
+    return next((x for x in rest if isinstance(x, str) and at.startswith(f"{x}.")), "")
 
 
 def _add(found: dict[str, Any], name: str, module: Mechanism, at: str | None) -> None:

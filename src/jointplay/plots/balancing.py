@@ -12,6 +12,7 @@ from ..balancing.quantities import QUANTITIES, UNITS
 from ..errors import InputError
 from .motion import IMPULSE, stems
 from .style import COLOURS, HEIGHT, IDEAL, behind, in_view, largest, legend, lines, look, note, over_time, sheet
+from .twins import of_one
 
 if TYPE_CHECKING:
     import xarray
@@ -58,6 +59,7 @@ def _line(found: Balance, quantity: str, theta: np.ndarray, signed: bool) -> np.
 def shaking(run: xarray.Dataset, twin: xarray.Dataset | None = None, pole: tuple[float, float] = (0.0, 0.0)) -> Figure:
     """Shaking force and moment about a pole (m) over a run, with the impulses of rigid impacts as stems; behind, those
     with ideal joints."""
+    of_one(run, twin)
     found = balancing.shaking(run, pole=pole)
     ideal = None if twin is None else balancing.shaking(twin, pole=pole)
     with sheet(run, 2 * HEIGHT, caption="force and moment that shake the frame, over time.") as figure:

@@ -32,6 +32,7 @@ from .style import (
     turns_axis,
     wrapped,
 )
+from .twins import of_one
 
 if TYPE_CHECKING:
     import xarray
@@ -52,6 +53,7 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
     impulses of impacts.  More than two joints have a panel each, on one scale, of many the most loaded.  Joints without
     a force (gears) have a panel of their torques.
     """
+    of_one(run, twin)
     names, left_out = _shown(run, bodies, "rate")
     looks = {name: look(i) for i, name in enumerate(names)}
     turning, sliding = kinds(run, names)
@@ -83,6 +85,7 @@ def motion(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarra
 
 def velocity(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """Angular rates of the bodies and speeds of the sliding ones, one panel each; behind, those with ideal joints."""
+    of_one(run, twin)
     return _rates(run, bodies, twin, "rate", ("angular rate (rad/s)", "speed (m/s)"))
 
 
@@ -93,12 +96,14 @@ def acceleration(
 
     Spikes of impacts may lie beyond the panel, which then says how far they reach.
     """
+    of_one(run, twin)
     needs(run, "angle_acceleration", "record accelerations, or show velocity")
     return _rates(run, bodies, twin, "acceleration", ("acceleration (rad/s²)", "acceleration (m/s²)"))
 
 
 def phase_plane(run: xarray.Dataset, bodies: Sequence[str] | None = None, twin: xarray.Dataset | None = None) -> Figure:
     """Rate over angle of the bodies (of sliding ones speed over position), one panel each; a dot marks the start."""
+    of_one(run, twin)
     names, left_out = _shown(run, bodies, "rate")
     signals = [signal for name in names for signal in _signals(run, name)]
     columns = min(3, len(signals))

@@ -35,6 +35,7 @@ from .style import (
     sheet,
     spoken,
 )
+from .twins import of_one
 
 if TYPE_CHECKING:
     import xarray
@@ -51,6 +52,7 @@ def joint_force(run: xarray.Dataset, joints: Sequence[str] | None = None, twin: 
     A dot marks the largest over all internal steps, a triangle at the top one beyond the panel.  Forces are those
     between impacts; grey stems are the impulses of impacts, to the right.
     """
+    of_one(run, twin)
     needs(run, "force_x", "a result with joint forces is needed")
     asked = chosen(run, "joint", joints)
     names, left_out, turned = *(loaded(run) if joints is None else (asked, "")), torques(run)
@@ -82,6 +84,7 @@ def effort(run: xarray.Dataset, drives: Sequence[str] | None = None, twin: xarra
 
     drives: names of drives and actuators, by default all, of many the strongest.  The ideal twin is drawn behind.
     """
+    of_one(run, twin)
     given = efforts(run)
     if not given:
         raise InputError("this result has no effort: the mechanism has no drives, and nothing controls it")
@@ -158,6 +161,7 @@ def _along(run: xarray.Dataset, dimension: str, name: str) -> str:
 
 def energy(run: xarray.Dataset, twin: xarray.Dataset | None = None) -> Figure:
     """Kinetic and potential energy, work done from outside and losses (J), and below what the balance leaves over."""
+    of_one(run, twin)
     needs(run, "kinetic", "a result with energies is needed")
     parts = {"kinetic": run.kinetic.values, "potential": run.potential.values}
     parts["total"] = parts["kinetic"] + parts["potential"]
@@ -201,6 +205,7 @@ def tracking_error(
     one, the channels of the run's controllers (`signals` of them) beside their own references; the error is then scaled
     to what remains once the loop counts as settled, and the twin's error is drawn behind.
     """
+    of_one(run, twin)
     settled = loop_settled(run) if reference is None else 0.0
     ideal = by_label(twin, "tracking_error") if twin is not None and reference is None else {}
     time = run.time.values if reference is None else _compared_at(run, reference)

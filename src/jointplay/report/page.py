@@ -21,6 +21,7 @@ from ..plots.contacts import angular, segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
 from ..plots.work import drive_unit
+from ..series import same_bodies
 from ..simulation.judgement import RULES
 from . import charts, scene
 from .blob import Blob, frames
@@ -77,15 +78,6 @@ def kept(text: str, path: Path) -> Path:
     return path
 
 
-def _ensure_twin(twin: xarray.Dataset | None, names: list[str]) -> None:
-    if twin is not None and [str(name) for name in twin.body.values] != names:
-        others = ", ".join(map(str, twin.body.values))
-        raise InputError(
-            f"the run with ideal joints has the bodies {others}, this result {', '.join(names)}; "
-            "give runs of one mechanism"
-        )
-
-
 def _audit(run: xarray.Dataset) -> list[list[str]]:
     named = ((f"{e['name']} ({e['unit']})" if e["unit"] != "1" else e["name"], e) for e in results.audit(run))
     return [[name, judged(entry)] for name, entry in named]
@@ -98,7 +90,8 @@ def payload(
     blob, names = Blob(), [str(name) for name in run.body.values]
     loose = list(places.loose().values()) if (places := _places(run, mechanism)) else []
     shared = twin is not None and bool(twin.sizes.get("time"))
-    _ensure_twin(twin, names)
+    if twin is not None:
+        same_bodies({"the run with ideal joints": twin, "this result": run})
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
     at = frames(run.sizes["time"], max(LEAST, min(MOST, ROOM // per_frame)))
     panels = charts.charts(run, twin)
