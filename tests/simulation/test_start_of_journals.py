@@ -1,5 +1,7 @@
 """Where joints with play begin: on the wall that carries them, or in the middle."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -165,7 +167,7 @@ def test_a_compliant_start_deep_in_a_wall_is_doubtful_but_a_pressed_one_is_not(d
     run = jp.simulate(slider, 1e-3, start=start, error=False)
     assert "the start penetrates 'J3' by " in run.attrs["notes"] and "give other or fewer" in run.attrs["notes"]
     assert run.attrs["judgement"] == judgement
-    assert ("its contact force at the start of 3.72e+04 N" in run.attrs["judgement_text"]) is (judgement == "doubtful")
+    assert ("its contact force at the start of 3.64e+04 N" in run.attrs["judgement_text"]) is (judgement == "doubtful")
     assert run.attrs["judgement_text"].endswith("or --reclose.") is (judgement == "doubtful")
 
 
@@ -275,3 +277,33 @@ def test_a_place_within_the_play_of_one_joint_tells_what_it_does_to_others(given
     run = jp.simulate(slider.replace(start={"slider": 0.0, **given}), 0.01, error=False)
     told = any(note.startswith("start: slider.y is held within the play, and J2") for note in jp.results.notes(run))
     assert told is off and (float(run.gap.sel(contact="J2")[0]) > 1e-6) is off
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [{"crank": 29.0}, {"crank": 60.0}, {"rod": -9.594068}, {"rod": -9.594}, {"rod": -9.6}, {"rod": -10.0}],
+    ids=str,
+)
+def test_hints_do_not_unload_journals(hint):
+    """A value that the drive overrules, or one without play as people round it, put J3 in the middle of
+    its play beside a slider that stood still: 115 to 509 N for 4.9 N."""
+    loose = LIB.slider_crank(speed=2 * math.pi, angle=math.radians(30)).loosen("J3", "0.5 mm")
+    plain = jp.simulate(loose, 0.05)
+    run = jp.simulate(loose, 0.05, start={name: math.radians(x) for name, x in hint.items()})
+    assert run.place_x.values[0] == pytest.approx(plain.place_x.values[0], abs=1e-9)
+    assert float(run.peak_force.sel(joint="J3")) == pytest.approx(float(plain.peak_force.sel(joint="J3")), rel=1e-6)
+
+
+def test_a_start_within_the_play_goes_on_as_without_play():
+    """The slider stood still beside a crank at 60 rpm, and was struck with 1036 N."""
+    loose = LIB.slider_crank(speed=2 * math.pi, angle=math.radians(30)).loosen("J3", "0.5 mm")
+    run = jp.simulate(loose, 0.05, start={"rod": math.radians(-9.5)})
+    ideal = jp.simulate(loose.closed(), 0.05)
+    assert run.angle.sel(body="rod").values[0] == pytest.approx(math.radians(-9.5), abs=1e-9)
+    assert float(run.x_rate.sel(body="slider")[0]) == pytest.approx(float(ideal.x_rate.sel(body="slider")[0]), rel=2e-2)
+    assert float(run.peak_force.sel(joint="J3")) < 20
+
+
+def test_what_rests_without_loads_is_fine():
+    """Rounding was beyond a limit of 0 J."""
+    assert jp.simulate(LIB.four_bar().replace(gravity=(0, 0)), 0.5).attrs["judgement"] == "fine"

@@ -28,6 +28,7 @@ SHARP = 100.0  # times its mean: a contact force that is a spike
 RANK = 1e-9  # of the largest singular value: rows that depend on others
 LAST = 0.1  # of a run: its end
 LEAST = 0.1  # rad, or of the size of a mechanism: what any loop may be off
+RESTS = 1e-9  # m/s: what goes no faster rests, and its energies are rounding
 GAP = 1e-4  # of the size of a mechanism: what counts as a gap where there is no play to compare with
 
 
@@ -94,9 +95,10 @@ def scales(reading: Reading) -> dict[str, float]:
     length, steps = float(statics.sizes(reading.system)[0]), float(reading.simulation.steps[reading.lane])
     rounding = ROUNDING * (abs(potential) + energy) * math.sqrt(1.0 + steps)
     rounding += NOTHING * length * float(np.abs(here.F).max(initial=0.0))
+    masses = np.diag(here.M)[::3]
+    rounding += float(masses.sum()) * RESTS * RESTS
     balance = (IMPULSIVE if reading.stepper.impulsive else SMOOTH) * energy + rounding
     plays = [joint.looseness for joint in reading.mechanism.joints.values() if joint.loose and joint.looseness > 0]
-    masses = np.diag(here.M)[::3]
     momentum = math.sqrt(2 * float(masses.sum()) * energy)
     rates = [np.abs(reading.columns[f"{name}.rate"]).max(initial=0.0) for name in reading.system.coordinates]
     return {

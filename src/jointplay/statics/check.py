@@ -28,7 +28,8 @@ from .degrees import Freedom, freedom
 from .drives import Followed, followed, off_the_bar
 from .loops import loop_doubts
 from .readable import plays, readable, shown
-from .starting import FAR, TOLD, closed, leaning, leant, play_unit, start
+from .starting import FAR, TOLD, closed, leaning, play_unit, start
+from .within import leant
 
 APART = 1e-3  # m or rad: what differs by more is another assembly; loose joints start beside the ideal ones
 SWINGS = 0.1  # of the range of a table's values: a spline that goes further beyond them is told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..structure import Memo
 from ..system import CONTACT, Evaluation, System
 from .assembly import RANK, Held, launch, rate_rows, sizes, starts
 from .degrees import Freedom
+from .within import MET, SAME, central, going, rated, unladen
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
@@ -28,7 +29,6 @@ SOFTEST = 6  # power of ten: beyond that many plays no depth is looked for
 TINY = 1e-12  # of a slope: a gap that a row does not change
 TOLD = 0.02  # rad, or of the size of a coordinate: `check` tells of each start value that is missed by more
 FAR = math.radians(5.0)  # so do runs beyond this: less is how people give a rough value
-SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
 def twin(mechanism: Mechanism) -> Mechanism:
@@ -80,8 +80,9 @@ def launched(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at time 0: start values, start rates and drives exactly, the rest with least kinetic
-    energy; joints with play on the wall or in the middle of it, as the mechanism says, unless the start values say
-    otherwise.  Journals in permanent contact are on a wall, and where the mechanism says loaded at rest there.
+    energy of the mechanism without play; joints on the wall or in the middle of it, as the mechanism says, unless the
+    start values say otherwise.  Journals in permanent contact are on a wall, and where the mechanism says loaded at
+    rest there.
 
     reclose: take only as many start values as the ideal mechanism has degrees of freedom.
     """
@@ -101,44 +102,17 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
     if not reclose:
         missed = [name for name, x in given.items() if abs(at[name] - x) > SAME]
         if missed and (exact := _held(system, missed, q)) is not None:
-            system.notes += [note for note in unladen(system, exact[0], missed) if note not in system.notes]
-            return exact
+            there = dict(zip(system.coordinates, exact[0], strict=True))
+            met = [name for name in missed if abs(there[name] - given[name]) <= MET]  # a drive or joint may overrule it
+            if met and not (all(name.endswith(".angle") for name in met) and central(system, q, exact[0])):
+                system.notes += [note for note in unladen(system, exact[0], met) if note not in system.notes]
+                return exact[0], going(system, *exact, v)
     if mechanism.journals != "loaded":
         return q, v
     q, v = loaded(system, q, v)
     if mechanism.loose(Following) and np.abs(system.evaluate(q).residual[~rate_rows(system)]).max() > SAME:
         return exactly(system)  # a journal that carries nothing must touch somewhere all the same
     return q, v
-
-
-def unladen(system: System, q: np.ndarray, held: Sequence[str]) -> Iterator[str]:
-    """A note on journals that begin off their walls because places of other bodies are held within their play."""
-    mechanism, given = system.mechanism, {system.mechanism.owner(name) for name in held}
-    nearest: dict[str, float] = {}
-    for label, gap in zip(system.contacts, system.evaluate(q).gaps.tolist(), strict=True):
-        nearest[mechanism.owner(label)] = min(gap, nearest.get(mechanism.owner(label), math.inf))
-    loose = mechanism.loose((Rigid, Compliant))
-    off = [
-        name
-        for name, gap in nearest.items()
-        if name in loose and gap > SAME and not given & set(map(mechanism.owner, loose[name].between))
-    ]
-    if off and mechanism.journals == "loaded":
-        begin = "begins off the wall that carries it" if len(off) == 1 else "begin off the walls that carry them"
-        yield (
-            f"start: {', '.join(held)} is held within the play, and {', '.join(off)} {begin}: leave it out for a "
-            "loaded start, or give places of all bodies with play"
-        )
-
-
-def leant(system: System, q: np.ndarray) -> Iterator[str]:
-    """Places at the start that are those without play, and so missed by the play."""
-    at = dict(zip(system.coordinates, q, strict=True))
-    given = {name: x for name, x in system.mechanism.start.items() if name[-2:] in (".x", ".y")}
-    moved = [name for name, x in given.items() if abs(at[name] - x) > SAME]
-    if moved and system.leaning is not None and np.array_equal(q, system.leaning):
-        text = "as without play, so journals begin on the walls that carry them, beside it"
-        yield f"start: {', '.join(moved)} {text}; `journals: centred` keeps them in the middle"
 
 
 def exactly(system: System, first: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -153,12 +127,6 @@ def exactly(system: System, first: np.ndarray | None = None) -> tuple[np.ndarray
     _, values, ways = np.linalg.svd(np.vstack([system.evaluate(q).B, np.eye(len(q))[rated(system)]]) * scale)
     free = (scale * ways[int((values > RANK * values.max(initial=0.0)).sum()) :]).T
     return q, v - free @ np.linalg.lstsq(slip @ free, slip @ v, rcond=RANK)[0]
-
-
-def rated(system: System) -> list[int]:
-    """The coordinates whose rates are given, by their numbers."""
-    begun = [name.removesuffix(".rate") for name in system.mechanism.start if name.endswith("rate")]
-    return [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
 
 
 def _held(system: System, missed: list[str], q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,0 +1,73 @@
+"""Starts within the play: where start values put a body between the walls, and how fast it goes there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..model.clearances import Compliant, Following, Rigid
+from ..system import System
+from .assembly import RANK, sizes
+
+MET = 1e-7  # m or rad: so near to a start value that it is held
+MIDDLE = 0.1  # of the play: a journal that starts so near to where it is without play is meant to be there
+SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
+
+
+def central(system: System, middle: np.ndarray, q: np.ndarray) -> bool:
+    """Whether journals that start loaded are so near to the middle of their play that it is meant: an angle of the
+    mechanism without play, rounded, says nothing of where it leans."""
+    if system.mechanism.journals != "loaded" or system.mechanism.loose(Following):
+        return False
+    moved = np.abs(system.evaluate(q).gaps - system.evaluate(middle).gaps)
+    plays = [system.mechanism.joints[system.mechanism.owner(label)].looseness for label in system.contacts]
+    return bool((moved <= MIDDLE * np.array(plays)).all())
+
+
+def going(system: System, q: np.ndarray, v: np.ndarray, ideal: np.ndarray) -> np.ndarray:
+    """Rates at a start within the play: what neither joints, drives nor start rates say goes on as without play."""
+    if system.mechanism.loose(Following):
+        return v
+    scale = sizes(system)
+    rows = np.vstack([system.evaluate(q).B, np.eye(len(q))[rated(system)]]) * scale
+    _, values, ways = np.linalg.svd(rows)
+    free = ways[int((values > RANK * values.max(initial=0.0)).sum()) :]
+    return v + scale * (free.T @ (free @ ((ideal - v) / scale)))
+
+
+def unladen(system: System, q: np.ndarray, held: Sequence[str]) -> Iterator[str]:
+    """A note on journals that begin off their walls because places of other bodies are held within their play."""
+    mechanism, given = system.mechanism, {system.mechanism.owner(name) for name in held}
+    nearest: dict[str, float] = {}
+    for label, gap in zip(system.contacts, system.evaluate(q).gaps.tolist(), strict=True):
+        nearest[mechanism.owner(label)] = min(gap, nearest.get(mechanism.owner(label), math.inf))
+    loose = mechanism.loose((Rigid, Compliant))
+    off = [
+        name
+        for name, gap in nearest.items()
+        if name in loose and gap > SAME and not given & set(map(mechanism.owner, loose[name].between))
+    ]
+    if off and mechanism.journals == "loaded":
+        begin = "begins off the wall that carries it" if len(off) == 1 else "begin off the walls that carry them"
+        yield (
+            f"start: {', '.join(held)} is held within the play, and {', '.join(off)} {begin}: leave it out for a "
+            "loaded start, or give places of all bodies with play"
+        )
+
+
+def leant(system: System, q: np.ndarray) -> Iterator[str]:
+    """Places at the start that are those without play, and so missed by the play."""
+    at = dict(zip(system.coordinates, q, strict=True))
+    given = {name: x for name, x in system.mechanism.start.items() if name[-2:] in (".x", ".y")}
+    moved = [name for name, x in given.items() if abs(at[name] - x) > SAME]
+    if moved and system.leaning is not None and np.array_equal(q, system.leaning):
+        text = "as without play, so journals begin on the walls that carry them, beside it"
+        yield f"start: {', '.join(moved)} {text}; `journals: centred` keeps them in the middle"
+
+
+def rated(system: System) -> list[int]:
+    """The coordinates whose rates are given, by their numbers."""
+    begun = [name.removesuffix(".rate") for name in system.mechanism.start if name.endswith("rate")]
+    return [system.coordinates.index(f"{name}.angle" if name in system.mechanism.bodies else name) for name in begun]
