@@ -104,7 +104,7 @@ def permanent() -> xarray.Dataset:
 @functools.cache
 def compliant() -> xarray.Dataset:
     """The same play closed by a compliant contact."""
-    soft = library.grigore_figure_5().loosen("O3", "1 mm", contact=Compliant(), journal_radius="10 mm")
+    soft = library.grigore_figure_5(speed=10.0).loosen("O3", "1 mm", contact=Compliant(), journal_radius="10 mm")
     return simulate(soft, 1.0)
 
 

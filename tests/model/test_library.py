@@ -88,9 +88,3 @@ def test_generators():
 def test_a_spacecraft_with_ideal_joints_has_no_place_for_a_clearance():
     with pytest.raises(InputError, match=r"case 0 has no loose joint for a clearance of 0\.001; choose 1 to 5"):
         library.spacecraft_2026(clearance=1e-3)
-
-
-def test_joints_that_are_opened_later_have_the_friction_of_the_library():
-    """They had none, beside a mechanism that was made with its clearance."""
-    later = library.crank_rocker_2016(friction=0.3, restitution=0.5).with_({"J2.clearance": 3e-3})
-    assert later.value("J2.friction") == 0.3 and later.value("J2.restitution") == 0.5

@@ -57,8 +57,9 @@ def crank_crank_2016(
 
 
 def _akhadkar(ideal: Mechanism, clearance2: float, clearance3: float, contact: Rigid) -> Mechanism:
-    for joint, clearance in (("J2", clearance2), ("J3", clearance3)):  # closed ones keep it for a later clearance
-        ideal = ideal.loosen(joint, clearance, bearing="first", contact=contact, journal_radius=0.06)
+    for joint, clearance in (("J2", clearance2), ("J3", clearance3)):
+        held = contact if clearance else None
+        ideal = ideal.loosen(joint, clearance, bearing="first", contact=held, journal_radius=0.06)
     return ideal.replace(journals="centred")
 
 

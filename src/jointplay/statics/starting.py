@@ -17,7 +17,7 @@ from ..structure import Memo
 from ..system import CONTACT, Evaluation, System
 from .assembly import RANK, Held, launch, rate_rows, sizes, starts
 from .degrees import Freedom
-from .within import MET, SAME, central, going, rated, unladen
+from .within import MET, SAME, going, rated, rounded, unladen
 
 ROUNDS, ROUND_OFF = 8, 4e-16  # of Newton's method, and the change after which there is none
 UNLOADED = 1e-9  # of the largest reaction: a joint that carries less starts in the middle
@@ -104,7 +104,9 @@ def start(system: System, reclose: bool = False) -> tuple[np.ndarray, np.ndarray
         if missed and (exact := _held(system, missed, q)) is not None:
             there = dict(zip(system.coordinates, exact[0], strict=True))
             met = [name for name in missed if abs(there[name] - given[name]) <= MET]  # a drive or joint may overrule it
-            if met and not (all(name.endswith(".angle") for name in met) and central(system, q, exact[0])):
+            loaded_there = mechanism.journals == "loaded" and not mechanism.loose(Following)
+            middle = [name for name in met if name.endswith(".angle") and rounded(at[name], given[name])]
+            if met and not (loaded_there and middle == met):
                 system.notes += [note for note in unladen(system, exact[0], met) if note not in system.notes]
                 return exact[0], going(system, *exact, v)
     if mechanism.journals != "loaded":

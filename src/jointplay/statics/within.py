@@ -12,18 +12,20 @@ from ..system import System
 from .assembly import RANK, sizes
 
 MET = 1e-7  # m or rad: so near to a start value that it is held
-MIDDLE = 0.1  # of the play: a journal that starts so near to where it is without play is meant to be there
+DIGITS, ALIKE = 10, 1e-13  # that a rounded angle has at most; of itself: rounding of units
 SAME = 1e-9  # m or rad: start values that agree with the closed mechanism to this mean just that
 
 
-def central(system: System, middle: np.ndarray, q: np.ndarray) -> bool:
-    """Whether journals that start loaded are so near to the middle of their play that it is meant: an angle of the
-    mechanism without play, rounded, says nothing of where it leans."""
-    if system.mechanism.journals != "loaded" or system.mechanism.loose(Following):
-        return False
-    moved = np.abs(system.evaluate(q).gaps - system.evaluate(middle).gaps)
-    plays = [system.mechanism.joints[system.mechanism.owner(label)].looseness for label in system.contacts]
-    return bool((moved <= MIDDLE * np.array(plays)).all())
+def rounded(ideal: float, given: float) -> bool:
+    """Whether an angle (rad) is one of the mechanism without play, rounded to some digits in rad or in deg: it says
+    nothing of where a journal leans.
+
+    >>> rounded(math.radians(-9.5940683), math.radians(-9.594)), rounded(math.radians(-9.5940683), math.radians(-9.5))
+    (True, False)
+    """
+    near = ideal + math.tau * round((given - ideal) / math.tau)
+    both = (near, given), (math.degrees(near), math.degrees(given))
+    return any(abs(float(f"{x:.{n}g}") - y) <= ALIKE * abs(y) for x, y in both for n in range(1, DIGITS + 1))
 
 
 def going(system: System, q: np.ndarray, v: np.ndarray, ideal: np.ndarray) -> np.ndarray:
