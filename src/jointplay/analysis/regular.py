@@ -19,13 +19,13 @@ MEETS = 0.05  # of the time between two samples: what they may be apart and stil
 BETWEEN = 0.25  # of the grain: what a curve through all samples leaves at a kink; smooth curves leave a sixteenth
 AS_WELL = 3.0  # times what the best period leaves: noise and interpolation leave about the same
 SPIKES = 1.5  # times what may be left without them: more is no noise
-UNEVEN = 0.03  # of the range: heights of two periods that are farther apart are not the same
+UNEVEN = 0.08  # of the range: heights of two periods that are farther apart are not the same
+SHOWN = 6  # periods that show whether heights repeat wherever their samples lie
 SMOOTH = 0.3  # correlation from sample to sample: five standard errors of that of noise in the shortest series
 EXPLAINED, HALF = 0.1, 0.5  # what two phases may leave: of the size of the signal, and of what one leaves
 SMALL, MOTION = 0.03, 0.8  # of which a larger part may not be a motion of its own, smooth from sample to sample
-FIFTH = 0.2  # the same where what they leave is smooth from sample to sample, however little
 LIMIT = (
-    f"they may leave {EXPLAINED:g}, half of what one leaves (a fifth if that is smooth), no motion of its own, and "
+    f"they may leave {EXPLAINED:g}, half of what one leaves, no motion of its own, and "
     "must slip by a turn; spikes beside one phase are not explained by two"
 )
 JUMPS = 0.3  # share of the samples that does not count there: a jump is a line across the torus, with many beside it
@@ -184,7 +184,8 @@ def repetition(series: Series) -> Repetition:
     comes closest."""
     folded, rough, found = Folded(series), grain(series), list[Repetition]()
     for period in periods_tried(series, folded):
-        strict = any(one.spiky for one in found)  # what explains spikes that a shorter period does not must show it
+        few = series.length < SHOWN * period  # what explains spikes that a shorter period does not must show it
+        strict = few and any(one.spiky for one in found)
         found.append(after(folded, period, rough, strict))
         if found[-1].holds and max(found[-1].residual, found[-1].typical) <= FINE:
             break
@@ -224,9 +225,7 @@ def second_phase(series: Series, one: Repetition) -> tuple[Phases, bool]:
     less = two.whole <= HALF * one.residual and two.residual <= HALF * left_by_one(series, one)
     nearly = two.residual <= EXPLAINED and less and not alone and beats(two.periods, series.length) >= BEATS
     nearly = nearly and less_than_common(series, two)
-    share = HALF if two.smooth <= MOTION else FIFTH  # what is left may be noise, or a motion that they follow in part
-    explained = nearly and two.whole <= share * one.residual and not one.spiky
-    return replace(two, fades=fading(series, two.periods)) if nearly else two, explained
+    return replace(two, fades=fading(series, two.periods)) if nearly else two, nearly and not one.spiky
 
 
 def fading(series: Series, periods: tuple[float, ...]) -> float:
