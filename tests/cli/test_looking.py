@@ -11,6 +11,7 @@ import pytest
 
 from jointplay import plots, report, results
 from jointplay.cli import main
+from jointplay.errors import InputError
 from jointplay.model import library
 from jointplay.model.files import loads
 from jointplay.report import charts
@@ -102,7 +103,9 @@ drives: {motor: {kind: angle, of: crank, motion: {kind: constant_speed, speed: S
 LOOSE = "clearance: 0.3 mm, journal_radius: 10 mm, contact: {kind: rigid, restitution: 0.4}"
 
 
-@pytest.mark.parametrize("command", [["plot", "--figure", "shaking"], ["plot", "--figure", "joint_force"], ["report"]])
+@pytest.mark.parametrize(
+    "command", [["plot", "--figure", "shaking"], ["plot", "--figure", "joint_force"], ["report"], ["analyse"]]
+)
 def test_only_a_run_with_ideal_joints_is_drawn_as_one(files: Path, command, capsys):
     """Any run was: of another mechanism, with play, or at half the speed."""
     made = {"play": (LOOSE, "300 rpm"), "tight": ("clearance: 0", "300 rpm"), "slow": ("clearance: 0", "150 rpm")}
@@ -111,7 +114,7 @@ def test_only_a_run_with_ideal_joints_is_drawn_as_one(files: Path, command, caps
             run = simulate(loads(SLIDER.replace("PLAY", play).replace("SPEED", speed)), 0.02)
             results.save(run, files / f"{name}.nc")
     name, *options = command
-    output = ["-o", str(files / ("twins.html" if name == "report" else "twins.png"))]
+    output = ["-o", str(files / ("twins.png" if name == "plot" else "twins.html"))]
 
     def said(run: str, twin: str) -> tuple[int, str]:
         given = [name, str(files / f"{run}.nc"), *options, "--ideal", str(files / f"{twin}.nc"), *output]
@@ -126,6 +129,17 @@ def test_only_a_run_with_ideal_joints_is_drawn_as_one(files: Path, command, caps
     assert code == 2 and "has play in J3; give one without, or compare the two" in text
     code, text = said("play", "slow")
     assert code == 0 and "motor.speed is 15.708 rad/s in the run with ideal joints, 31.4159 rad/s in this" in text
+
+
+def test_a_run_with_play_is_no_twin_in_python_either():
+    loose, ideal = (
+        simulate(loads(SLIDER.replace("PLAY", play).replace("SPEED", "300 rpm")), 0.02)
+        for play in (LOOSE, "clearance: 0")
+    )
+    for draw in (plots.joint_force, report.html):
+        draw(loose, twin=ideal)
+        with pytest.raises(InputError, match="has play in J3; this result has none: swap the two"):
+            draw(ideal, twin=loose)
 
 
 def test_results_are_compared(files: Path, capsys):

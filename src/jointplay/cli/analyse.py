@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jointplay.errors import InputError
 
 from . import DONE, FAILED, complain, computing, inputs, interrupts
+from .looking import ideal
 from .run import ProgressBar, chosen_stepper
 from .sweep import axes, tell
 from .tables import columns
@@ -69,8 +70,9 @@ def _of_run(arguments: argparse.Namespace, period: float | None) -> Verdict:
     from jointplay.analysis import verdict
 
     _only(arguments, "a result", "column", *SIMULATED)
-    twin = None if arguments.twin is None else results.load(arguments.twin)
-    found = verdict(results.load(arguments.model), period=period, signal=arguments.signal, twin=twin)
+    run = results.load(arguments.model)
+    twin = None if arguments.twin is None else ideal(arguments.twin, run)
+    found = verdict(run, period=period, signal=arguments.signal, twin=twin)
     return _titled(found, arguments.model)
 
 

@@ -22,13 +22,10 @@ def unlike(run: xarray.Dataset, twin: xarray.Dataset) -> str:
     """What differs between the models of a run and of that with ideal joints beside play, in a sentence; a twin of
     another mechanism, or with play, is refused."""
     same_bodies({"the run with ideal joints": twin, "this result": run})
+    without_loose_joints(run, twin)
     if not (readable(run) and readable(twin)):
         return ""
     mine, theirs = model_of(run), model_of(twin)
-    if names := plays(theirs):
-        text = f"the run with ideal joints has play in {', '.join(names)}"
-        swapped = "this result has none: swap the two" if not plays(mine) else "give one without, or compare the two"
-        raise InputError(f"{text}; {swapped}")
     found = differences(mine, theirs)
     if not found:
         return ""
@@ -39,12 +36,24 @@ def unlike(run: xarray.Dataset, twin: xarray.Dataset) -> str:
 
 
 def of_one(run: xarray.Dataset, twin: xarray.Dataset | None) -> None:
-    """Refuse a twin of another mechanism; a part of a result has some of the bodies."""
-    if twin is None or "body" not in run.coords or "body" not in twin.coords:
+    """Refuse a twin of another mechanism, or with play; a part of a result has some of the bodies."""
+    if twin is None:
+        return
+    without_loose_joints(run, twin)
+    if "body" not in run.coords or "body" not in twin.coords:
         return
     mine, theirs = ({str(name) for name in one["body"].values} for one in (run, twin))
     if not (mine <= theirs or theirs <= mine):
         same_bodies({"the run with ideal joints": twin, "this result": run})
+
+
+def without_loose_joints(run: xarray.Dataset, twin: xarray.Dataset) -> None:
+    """Refuse a run with play where one with ideal joints belongs."""
+    if readable(twin) and (names := plays(model_of(twin))):
+        text = f"the run with ideal joints has play in {', '.join(names)}"
+        swapped = readable(run) and not plays(model_of(run))
+        remedy = "this result has none: swap the two" if swapped else "give one without, or compare the two"
+        raise InputError(f"{text}; {remedy}")
 
 
 def plays(mechanism: Mechanism) -> list[str]:

@@ -20,6 +20,7 @@ from ..model.mechanism import Mechanism
 from ..plots.contacts import angular, segments
 from ..plots.places import Places, model_of, readable
 from ..plots.style import needs
+from ..plots.twins import without_loose_joints
 from ..plots.work import drive_unit
 from ..series import same_bodies
 from ..simulation.judgement import RULES
@@ -92,6 +93,7 @@ def payload(
     shared = twin is not None and bool(twin.sizes.get("time"))
     if twin is not None:
         same_bodies({"the run with ideal joints": twin, "this result": run})
+        without_loose_joints(run, twin)
     per_frame = 1 + 3 * len(names) * (2 if shared else 1) + sum(6 + 3 * len(item.gaps) for item in loose)
     at = frames(run.sizes["time"], max(LEAST, min(MOST, ROOM // per_frame)))
     panels = charts.charts(run, twin)
