@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) -> DataArray:
-    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of a twin, from `begin` (s) on, where both have
-    samples.
+    """A coordinate of the bodies of a run (`angle`, `x`, `y`) less that of the bodies of these names of a twin, from
+    `begin` (s) on, where both have samples.
 
     The two may have samples at different times: it is at those of the run that has fewer, between its own the other is
     interpolated by its rates.
     """
     if not all(name in one and f"{name}_rate" in one for one in (run, twin)):
         raise InputError(f"apart: must be a coordinate that both runs have with its rates: angle, x or y, got {name!r}")
+    twin = by_name(run, twin)
     mine, theirs = run["time"].values, twin["time"].values
     late = together(mine, theirs, begin)
     if together(theirs, mine, begin).sum() < late.sum() and not np.isin(mine[late], theirs).all():
@@ -33,9 +34,18 @@ def apart(run: Dataset, twin: Dataset, name: str = "angle", begin: float = 0.0) 
     return one - along(theirs, twin[name].values, twin[f"{name}_rate"].values, one["time"].values)
 
 
+def by_name(run: Dataset, twin: Dataset) -> Dataset:
+    """A twin with the bodies of a run, in their order; refused where it lacks one."""
+    mine, theirs = ({str(name) for name in np.atleast_1d(one["body"].values)} for one in (run, twin))
+    if not mine <= theirs:
+        same_bodies({"the run": run, "its twin": twin})
+    found = twin if twin["body"].ndim else twin.expand_dims("body")
+    return found.sel(body=run["body"].values).transpose("time", ...)
+
+
 def same_bodies(runs: Mapping[str, Dataset]) -> None:
     """Refuse runs of different mechanisms, which have other bodies, by the names that they go by."""
-    first, *others = {name: [str(body) for body in run["body"].values] for name, run in runs.items()}.items()
+    first, *others = {name: [str(x) for x in np.atleast_1d(run["body"].values)] for name, run in runs.items()}.items()
     for name, bodies in others:
         if bodies != first[1]:
             text = f"{first[0]} has the bodies {', '.join(first[1])}, {name} has {', '.join(bodies)}"
@@ -78,7 +88,9 @@ def when(
     begin: float | str = 0.0,
 ) -> float:  # fmt: skip
     """The first time (s), from `begin` (s) on, at which a signal of a result is above or below a mark; NaN if never,
-    `begin` if it is so already.  A mark is in SI units, or a text such as "200 mm"; so is `begin`.
+    `begin` if it is so already.  At the time at which it leaves that side of the mark, as another `when` gives it, it
+    is not any more: the next time is that of its return.  A mark is in SI units, or a text such as "200 mm"; so is
+    `begin`.
 
     name, label: such as "x", "ram", or in one "ram.x".  Between samples a coordinate follows its rates, a rate its
     accelerations and jumps where an impact must have been, and another signal a straight line: its time is good to a
@@ -119,12 +131,15 @@ def when_with_error(
         # a velocity that bends or jumps by so much more than accelerations say puts the middle off the cubic
         kinks = np.abs(np.diff(speeds) - span * (pulls[1:] + pulls[:-1]) / 2) * span / 8
         doubt = doubt + np.maximum(np.append(kinks, 0.0), np.append(0.0, kinks))
+    over, smooth = found.sense * (found.values - found.mark), np.full(len(span), math.nan)
+    leaves = _leaves(_since(found.begin, _Samples(found.times, over, found.sense * speeds, smooth)))
     sooner, later = (
         passing(
-            found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds, begin=found.begin
+            found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds,
+            begin=found.begin, leaves=leaves,
         )
         for sign in (1, -1)
-    )
+    )  # fmt: skip
     rounding = 4 * float(np.spacing(found.time))
     return found.time, math.inf if math.isnan(later) else max(found.time - sooner, later - found.time) + rounding
 
@@ -215,9 +230,10 @@ def beside(name: str) -> tuple[str, ...]:
 def passing(
     time: np.ndarray, values: np.ndarray, mark: float, sense: int,
     slopes: np.ndarray | None = None, path: np.ndarray | None = None, *, begin: float = -math.inf,
+    leaves: bool | None = None,
 ) -> float:  # fmt: skip
     """The first time (s), from `begin` on, at which a sampled signal is above a mark (sense 1) or below it (-1), NaN if
-    it never is.
+    it never is.  leaves: whether it passes the mark the other way at `begin`; then it counts when it comes back.
 
     Between samples it is a straight line; a cubic by its slopes if they are given, which may pass the mark and come
     back; and if its integral, the path, is given too, what has jumped jumps at the one time that leads to the next
@@ -225,7 +241,10 @@ def passing(
     """
     over, slopes = sense * (values - mark), None if slopes is None else sense * slopes
     gone = None if path is None else sense * np.diff(path - mark * time)
-    time, over, slopes, gone = _since(begin, _Samples(time, over, slopes, _jumped(time, over, slopes, gone)))
+    known = _since(begin, _Samples(time, over, slopes, _jumped(time, over, slopes, gone)))
+    time, over, slopes, gone = known
+    if _leaves(known) if leaves is None else leaves:
+        over = np.where(np.logical_and.accumulate(over > 0), 0.0, over)
     up = np.flatnonzero(over > 0)
     last = int(up[0]) if len(up) else len(time)
     if not len(time) or last == 0:
@@ -277,6 +296,15 @@ def _since(begin: float, known: _Samples) -> _Samples:
     pair = slice(first - 1, first + 1)
     at = _inside(time[pair], over[pair], None if slopes is None else slopes[pair], float(gone[first - 1]), begin)
     return _Samples(*(x if x is None else np.append(y, x) for y, x in zip((begin, *at), rest, strict=True)))  # type: ignore[arg-type]
+
+
+def _leaves(known: _Samples) -> bool:
+    """Whether a signal falls below 0 at the first of its samples, as well as that time is known: 1e-9 s."""
+    time, over, slopes, _ = known
+    if len(time) < 2:
+        return False
+    slope = float(np.diff(over[:2] / (time[1] - time[0]))[0] if slopes is None else slopes[0])
+    return slope < 0 and abs(over[0]) <= 1e-9 * float(np.abs(over).max()) + 2e-9 * abs(slope)
 
 
 def _inside(
@@ -365,6 +393,7 @@ def deviation(run: Dataset, twin: Dataset, begin: float = 0.0) -> DataArray:
 
     Both runs should have the same controller, step and scheme, so that only the play is told.
     """
+    twin = by_name(run, twin)
     off = abs(apart(run, twin, begin=begin))
     if not off.sizes["time"]:
         raise InputError(f"the runs have no samples in common from t = {begin:g} s on; let both run longer")

@@ -544,3 +544,12 @@ start: {block.x: 0.008032600438756343}
 )
 def test_companions_that_agree_on_another_value(others, alone):
     assert unmatched(2.0, others) == alone
+
+
+def test_joints_that_strike_in_turn_are_told():
+    """Their shares of time and impulses may be off by more than is stated, also where companions agree."""
+    one = jp.library.slider_crank(speed=10.0).loosen("J3", 3e-4, contact=jp.Rigid(restitution=0.3))
+    one = one.replace(journals="centred")
+    both = one.loosen("J2", 3e-4, contact=jp.Rigid(restitution=0.3))
+    assert "J2 and J3 strike in turn" in jp.simulate(both, 0.3).notes
+    assert "strike in turn" not in jp.simulate(one, 0.3).notes

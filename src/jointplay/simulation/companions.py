@@ -49,6 +49,7 @@ SHARED = 0.05  # of the time: by so much shares of it are known at best where a 
 NOTHING = 1e-9  # of the largest of its family: what is less is determined, whatever it is, and may as well be none
 RESTING = 1e-8  # of what is not balanced by it: an acceleration of what rests, as well as its start is found
 ROUNDING = 1e-12  # of the largest of its family: no error is stated below this
+OFTEN = 3  # impacts of a joint that may change those of another
 SHUT = ("sliding", "sticking")  # what contacts are that are not free
 SAME = 1e-9  # m or rad: a motion of less is none
 PICKED = 0.999  # of a peak: where a reaction is so large while it is open, the peak is one that was picked
@@ -74,6 +75,11 @@ MISSED = (
 GRAZED = (
     "{0}: comes back from afar and touches at t = {1:.6g} s at {2:.1g} m/s or rad/s, next to nothing: what follows "
     "goes by errors of that speed, and numbers may be off by several times their errors; a tighter tolerance tells"
+)
+SEVERAL = (
+    "{0} strike in turn: a small error of one impact may change which of them strikes next, also in companions, and of "
+    "100 such runs some 3 have shares of time and impulses that are off by more than 3 times their errors (by 1 to "
+    "10 %); compare two tolerances, or two lengths of steps, where they matter"
 )
 
 
@@ -319,13 +325,29 @@ def stated(
 
 
 def doubted(run: Dataset, aside: str, mechanism: Mechanism) -> Dataset:
-    """The run with notes on what is elsewhere for a while in a companion, and on contacts that hardly touch."""
+    """The run with notes on what is elsewhere for a while in a companion, on joints that strike each other, and on
+    contacts that hardly touch."""
+    together = [] if aside else in_turn(run, mechanism)
     run = noted(run, STRAYED.format(aside)) if aside else run
+    run = noted(run, SEVERAL.format(" and ".join(together))) if together else run
     for label, (time, gap) in misses(run, mechanism).items():
         run = noted(run, MISSED.format(label, time, gap))
     for label, (time, speed) in grazes(run).items():
         run = noted(run, GRAZED.format(label, time, speed))
     return run
+
+
+def in_turn(run: Dataset, mechanism: Mechanism) -> list[str]:
+    """The joints that strike by rigid contact, each more than once or twice, if there are several."""
+    if "impact_normal" not in run.variables:
+        return []
+    struck = dict(zip(run.variables["contact"].values, run.variables["impacts"].values, strict=True))
+    often = [
+        name
+        for name in mechanism.joints
+        if sum(n for label, n in struck.items() if label == name or label.startswith(f"{name}.")) >= OFTEN
+    ]
+    return often if len(often) > 1 else []
 
 
 def noted(run: Dataset, note: str) -> Dataset:
