@@ -22,7 +22,7 @@ ROOMS: list[set[str]] = [
     {"model"},
     {"physics"},
     {"system", "structure", "traces"},
-    {"simulation", "statics", "results", "series", "recognition", "audit"},
+    {"simulation", "statics", "results", "series", "crossings", "recognition", "audit"},
     {"comparison", "analysis", "studies", "balancing"},
     {"papers"},
     {"cli", "studio", "report", "plots"},

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jointplay as jp
+from jointplay.crossings import passing
 from jointplay.errors import InputError
-from jointplay.series import passing
 from jointplay.statics.guesses import placed_alike
 from jointplay.statics.starting import TWINS
 from jointplay.studies.metrics import quantity, read_metrics

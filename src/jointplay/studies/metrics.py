@@ -13,10 +13,11 @@ import numpy as np
 
 from ..analysis.evidence import VERDICTS
 from ..comparison import LOSSES
+from ..crossings import passing
 from ..errors import InputError
 from ..model.parts import suggestion
 from ..parts.units import Dimension, UnitError, measured_in, number_form, parse_quantity
-from ..series import along, beside, effort_unit, mean, passing, spelled, together
+from ..series import along, beside, effort_unit, mean, spelled, together
 from .recorded import Recorded, RecordedArray
 
 STATISTICS: dict[str, Callable[[np.ndarray], float]] = {  # of the samples that count
