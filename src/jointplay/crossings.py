@@ -22,7 +22,7 @@ def passing(
     """
     over, slopes = sense * (values - mark), None if slopes is None else sense * slopes
     gone = None if path is None else sense * np.diff(path - mark * time)
-    known = since(begin, Sampled(time, over, slopes, _jumped(time, over, slopes, gone)))
+    known = since(begin, SignalLessMark(time, over, slopes, _jumped(time, over, slopes, gone)))
     time, over, slopes, gone = known
     if leaves_mark(known) if leaves is None else leaves:
         over = np.where(np.logical_and.accumulate(over > 0), 0.0, over)
@@ -49,7 +49,7 @@ def passing(
     return _between(time[pair], over[pair], None if slopes is None else slopes[pair], float(gone[last - 1]))
 
 
-class Sampled(NamedTuple):
+class SignalLessMark(NamedTuple):
     """A signal less its mark, its slopes, and of each interval in which it jumps its integral, NaN of others."""
 
     time: np.ndarray
@@ -67,19 +67,19 @@ def _jumped(time: np.ndarray, over: np.ndarray, slopes: np.ndarray | None, gone:
     return np.where(np.abs(rise - by_slopes) > np.abs(rise) / 2, gone, math.nan)
 
 
-def since(begin: float, known: Sampled) -> Sampled:
+def since(begin: float, known: SignalLessMark) -> SignalLessMark:
     """The samples from a time on; the interval in which it is is cut there."""
     time, over, slopes, gone = known
     first = int(np.searchsorted(time, begin - 1e-9))
-    rest = Sampled(time[first:], over[first:], None if slopes is None else slopes[first:], gone[first:])
+    rest = SignalLessMark(time[first:], over[first:], None if slopes is None else slopes[first:], gone[first:])
     if not 0 < first < len(time) or time[first] <= begin + 1e-9:
         return rest
     pair = slice(first - 1, first + 1)
     at = _inside(time[pair], over[pair], None if slopes is None else slopes[pair], float(gone[first - 1]), begin)
-    return Sampled(*(x if x is None else np.append(y, x) for y, x in zip((begin, *at), rest, strict=True)))  # type: ignore[arg-type]
+    return SignalLessMark(*(x if x is None else np.append(y, x) for y, x in zip((begin, *at), rest, strict=True)))  # type: ignore[arg-type]
 
 
-def leaves_mark(known: Sampled) -> bool:
+def leaves_mark(known: SignalLessMark) -> bool:
     """Whether a signal falls below 0 at the first of its samples, as well as that time is known: 1e-9 s."""
     time, over, slopes, _ = known
     if len(time) < 2:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .crossings import Sampled, cubic_through, leaves_mark, passing, since
+from .crossings import SignalLessMark, cubic_through, leaves_mark, passing, since
 from .errors import InputError
 from .parts.part import suggestion
 
@@ -133,7 +133,7 @@ def when_with_error(
         kinks = np.abs(np.diff(speeds) - span * (pulls[1:] + pulls[:-1]) / 2) * span / 8
         doubt = doubt + np.maximum(np.append(kinks, 0.0), np.append(0.0, kinks))
     over, smooth = found.sense * (found.values - found.mark), np.full(len(span), math.nan)
-    leaves = leaves_mark(since(found.begin, Sampled(found.times, over, found.sense * speeds, smooth)))
+    leaves = leaves_mark(since(found.begin, SignalLessMark(found.times, over, found.sense * speeds, smooth)))
     sooner, later = (
         passing(
             found.times, found.values + sign * found.sense * doubt, found.mark, found.sense, speeds,
